@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { ProgramContext, TaskHandler } from '@pipeline/worker';
-import { agentOf } from './agents/presets.ts';
+import type { ProgramContext, ProgramWork } from '@pipeline/worker';
+import { agentOf, reportedName } from './agents/presets.ts';
 import { checkAgent } from './check-agent.ts';
 import { readConfig } from './config.ts';
 import type { AgentOptions } from './options.ts';
@@ -21,13 +21,14 @@ const AGENT_FOLDERS = [
   '.config/goose',
 ];
 
-/** Creates the handler of `pipeline-agent` from its options. Ends the program for a wrong setting, agent or key. */
-export async function agentWorker(options: AgentOptions, context: ProgramContext): Promise<TaskHandler> {
+/** Creates the handler of `pipeline-agent` from its options, and names its agents. Ends the program for a wrong setting, agent or key. */
+export async function agentWorker(options: AgentOptions, context: ProgramContext): Promise<ProgramWork> {
   const { env, user, log, secrets, refuse } = context;
   try {
     const { routes, permissions, prices, identity } = readConfig(options.config);
     const { model = null, mode = null } = options;
-    const byDefault = { agent: agentOf(options.agent ?? ''), model, mode };
+    const agent = { ...agentOf(options.agent ?? ''), label: options.agentName };
+    const byDefault = { agent, model, mode };
     const home = user?.home ?? env.HOME ?? homedir();
     const agentHome = AGENT_FOLDERS.map((folder) => join(home, folder));
     const sandbox = chooseSandbox(options.sandbox, {
@@ -35,13 +36,14 @@ export async function agentWorker(options: AgentOptions, context: ProgramContext
       readable: options.sandboxRead,
     });
     const settings = { env, passedEnv: options.env, user, sandbox, graceMs: options.killGrace };
+    const agents = agentsOf(routes, byDefault);
     if (options.check)
-      for (const agent of agentsOf(routes, byDefault)) {
-        const found = await checkAgent(agent, settings);
-        log.info('agent started', { agent: agent.name, reported: found, sandbox: sandbox.name });
+      for (const each of agents) {
+        const found = await checkAgent(each, settings);
+        log.info('agent started', { agent: each.name, reported: found, sandbox: sandbox.name });
       }
     const [gitToken = ''] = secrets;
-    return agentHandler({
+    const handler = agentHandler({
       ...settings,
       policy: { ...DEFAULT_POLICY, ...permissions },
       prices,
@@ -53,6 +55,7 @@ export async function agentWorker(options: AgentOptions, context: ProgramContext
       identity,
       gitToken: gitToken === '' ? null : gitToken,
     });
+    return { handler, agents: agents.map(reportedName) };
   } catch (error) {
     return refuse((error as Error).message);
   }

@@ -19,15 +19,18 @@ void runProgram({
   handler: (context) =>
     options.exec === undefined
       ? agentWorker(options, context)
-      : execHandler({
-          command: options.exec,
-          workDir: join(options.workDir, 'exec'),
-          concurrency: options.slots,
-          taskTimeoutMs: options.taskTimeout,
-          killGraceMs: options.killGrace,
-          env: context.env,
-          user: context.user,
-          gitCredentials: true,
-          logs: context.logs,
-        }),
+      : {
+          agents: [],
+          handler: execHandler({
+            command: options.exec,
+            workDir: join(options.workDir, 'exec'),
+            concurrency: options.slots,
+            taskTimeoutMs: options.taskTimeout,
+            killGraceMs: options.killGrace,
+            env: context.env,
+            user: context.user,
+            gitCredentials: true,
+            logs: context.logs,
+          }),
+        },
 });

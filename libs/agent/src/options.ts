@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { isAbsolute } from 'node:path';
-import { TASK_TYPES, type TaskType } from '@pipeline/domain';
+import { AgentName, TASK_TYPES, type TaskType } from '@pipeline/domain';
 import {
   address,
   concurrency,
@@ -24,6 +24,7 @@ export interface AgentOptions
   repo: string[];
   slots: number;
   agent?: string;
+  agentName?: string;
   exec?: string;
   model?: string;
   mode?: string;
@@ -72,6 +73,11 @@ commits and pushes its files. Merge tasks and code maps need no agent. docs/agen
 permissions and sandboxes.
 Exit status: 0 done, 1 the worker failed, 2 wrong usage, 78 wrong setting, missing agent or key, or refused token.`;
 
+function agentName(value: string): string {
+  if (AgentName.safeParse(value).success) return value;
+  throw new InvalidArgumentError('must have 1 to 100 characters, without blanks at the ends.');
+}
+
 /** The command line of `pipeline-agent`. */
 export function agentCommand(version: string): Command {
   const all = [...TASK_TYPES];
@@ -92,6 +98,7 @@ export function agentCommand(version: string): Command {
         .default([] as string[], 'all that the token reaches'),
     )
     .option('--slots <n>', 'number of concurrent tasks', concurrency, 1)
+    .option('--agent-name <name>', 'name of the agent in reports and comparisons (default: that of --agent)', agentName)
     .option('--model <model>', 'model of the agent (default: that of the agent)')
     .option('--mode <mode>', 'session mode of the agent (default: one that requests permissions)')
     .option('--config <path>', 'YAML file with routes, permissions, prices and the identity of commits')

@@ -96,6 +96,7 @@ export class AgentBench {
       ...{
         claimToken: '0198c5a4-7c1e-7000-8000-000000000001',
         traceparent: '',
+        agent: null,
         leaseExpiresAt: '2026-01-01T00:00:00.000Z',
       },
       payload: {

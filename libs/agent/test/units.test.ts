@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TASK_TYPES } from '@pipeline/domain';
+import { AgentName, TASK_TYPES } from '@pipeline/domain';
 import fc from 'fast-check';
-import { agentOf } from '../src/agents/presets.ts';
+import { agentOf, reportedName } from '../src/agents/presets.ts';
 import { findProgram, missingKey, missingProgram } from '../src/agents/problems.ts';
 import { readConfig } from '../src/config.ts';
 import { AGENT_TASKS, packageTemplate, renderPrompt } from '../src/prompts/prompt.ts';
@@ -157,6 +157,25 @@ describe('agents', () => {
     expect(route(small)).toMatchObject({ agent: { name: 'claude' }, model: 'haiku' });
   });
 
+  test('a task goes to the agent that it names, with the model of its route', () => {
+    const byDefault = { agent: agentOf('claude'), model: 'opus', mode: null };
+    const route = router([{ taskTypes: ['review'], agent: 'codex', model: 'gpt-5' }], byDefault);
+    const named = (agent: string | null, type: 'develop' | 'review' = 'develop') => ({ ...bench.task(type), agent });
+    expect(route(named('codex'))).toMatchObject({ agent: { name: 'codex' }, model: 'gpt-5' });
+    expect(route(named('claude', 'review'))).toEqual(byDefault);
+    expect(route(named('gemini', 'review'))).toMatchObject({ agent: { name: 'codex' } });
+    expect(route(named(null))).toEqual(byDefault);
+  });
+
+  test('the name of an agent in reports is its preset, or the beginning of its command', () => {
+    expect(reportedName(agentOf('claude'))).toBe('claude');
+    expect(reportedName(agentOf(' node  my-agent.js '))).toBe('node my-agent.js');
+    expect(reportedName({ ...agentOf('node x'), label: 'house' })).toBe('house');
+    const long = reportedName(agentOf(`node ${'x'.repeat(200)}`));
+    expect(long).toHaveLength(50);
+    expect(AgentName.safeParse(long).success).toBe(true);
+  });
+
   test('an invalid configuration is an error with the file and the field', () => {
     expect(readConfig(undefined)).toMatchObject({ routes: [], prices: [] });
     expect(() => readConfig('/nowhere.yaml')).toThrow(/nowhere\.yaml cannot be used/);
@@ -168,7 +187,7 @@ describe('cost', () => {
   const prices = [{ pattern: 'm*', inputUsd: 1, outputUsd: 2, cacheReadUsd: 0, cacheWriteUsd: 0 }];
 
   test('is the reported one, else by tokens and price, else unreported', () => {
-    const meter = new UsageMeter({ model: 'm-1', provider: 'p', prices });
+    const meter = new UsageMeter({ model: 'm-1', provider: 'p', agent: 'a', prices });
     expect(meter.invocation('completed').costUsd).toBeNull();
     meter.used(tokens);
     expect(meter.costUsd).toBe(3);
@@ -176,7 +195,7 @@ describe('cost', () => {
     expect(meter.costUsd).toBe(3);
     meter.update({ sessionUpdate: 'usage_update', used: 1, size: 2, cost: { amount: 5, currency: 'USD' } });
     expect(meter.costUsd).toBe(5);
-    const other = new UsageMeter({ model: 'x', provider: 'p', prices });
+    const other = new UsageMeter({ model: 'x', provider: 'p', agent: 'a', prices });
     other.used(tokens);
     expect(other.invocation('completed')).toMatchObject({ inputTokens: 1_000_000, costUsd: null });
   });

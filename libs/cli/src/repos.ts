@@ -1,6 +1,7 @@
 import { CHECK_POLICIES, MERGE_METHODS, MERGE_TRAINS } from '@pipeline/domain';
 import type { Command } from 'commander';
 import { group, leaf, type Run, type Session } from './command/command.ts';
+import { comparison } from './command/comparison.ts';
 import { UsageError } from './command/input.ts';
 import { table } from './command/table.ts';
 
@@ -16,6 +17,7 @@ interface AddOptions extends RepoOption {
   checks?: string;
   mergeMethod?: string;
   mergeTrain?: string;
+  compare?: string;
   disabled?: boolean;
 }
 
@@ -91,6 +93,10 @@ function addAdd(repo: Command, run: Run): void {
         '--merge-train <mode>',
         'serial = merge pull requests one after another on updated branches, or off (default: off)',
       ],
+      [
+        '--compare <weights>',
+        'agents that are compared, like develop=claude:50,codex:50, task types separated by blanks; none = no comparison',
+      ],
       ['--disabled', 'add it without importing issues; enable it later'],
     ],
     async action(session, [slug = ''], options) {
@@ -105,6 +111,7 @@ function addAdd(repo: Command, run: Run): void {
         checkPolicy: oneOf('--checks', CHECK_POLICIES, options.checks),
         mergeMethod: oneOf('--merge-method', MERGE_METHODS, options.mergeMethod),
         mergeTrain: oneOf('--merge-train', MERGE_TRAINS, options.mergeTrain),
+        compare: comparison(options.compare),
         enabled: options.disabled !== true,
       };
       const repo = await use.addRepo(admin, settings, hostOf);

@@ -47,6 +47,10 @@ test('adds a repo to a new database, with warnings of its settings on the host',
   expect([again, train]).toMatchObject([{ mergeTrain: 'off' }, { mergeTrain: 'serial' }]);
   const command = await cli.json(['repo', 'add', 'acme/shop', '--setup-command', 'make']);
   expect(command).toMatchObject({ setupCommand: 'make', checkPolicy: 'none', mergeTrain: 'serial' });
+  const compared = await cli.json(['repo', 'add', 'acme/shop', '--compare', 'develop=claude:50,codex:50 plan=a:1,b:2']);
+  const compare = { develop: { claude: 50, codex: 50 }, plan: { a: 1, b: 2 } };
+  const ended = await cli.json(['repo', 'add', 'acme/shop', '--compare', 'none']);
+  expect([command, compared, ended]).toMatchObject([{ compare: null }, { compare }, { compare: null }]);
 });
 
 test('creates the labels that people set when the identity may, and adds the repo when it may not', async () => {
@@ -70,6 +74,14 @@ test.each([
   [['repo', 'add', 'acme/shop', '--host', 'gitlab'], '--host must be one of github, sandbox, got "gitlab"'],
   [['repo', 'add', 'acme/shop', '--checks', 'some'], '--checks must be one of required, all, none, got "some"'],
   [['repo', 'add', 'acme/shop', '--merge-train', 'on'], '--merge-train must be one of off, serial, got "on"'],
+  [
+    ['repo', 'add', 'acme/shop', '--compare', 'develop=claude:0,codex:1'],
+    'develop claude must be a whole number from 1',
+  ],
+  [['repo', 'add', 'acme/shop', '--compare', 'develop=claude,codex'], 'develop claude must be a whole number from 1'],
+  [['repo', 'add', 'acme/shop', '--compare', 'merge=a:1,b:1'], 'types are analyze, plan, develop, review'],
+  [['repo', 'add', 'acme/shop', '--compare', 'plan=a:1,b:1 plan=a:1,b:1'], 'a task type is given twice'],
+  [['repo', 'add', 'acme/shop', '--compare', ''], '--compare must be none or like develop=claude:50,codex:50'],
   [['repo', 'add', 'acme/shop', '--pool-size', '1e3'], '--pool-size must be 1 to 1000, or none, got "1e3"'],
 ])('refuses %j as wrong usage', async (args, message) => {
   const { code, stderr } = await cli.run(args);

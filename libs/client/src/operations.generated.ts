@@ -85,6 +85,7 @@ export const MONITOR_OPERATIONS = {
   weeklyReliabilityByName: 'GET /pipeline/weekly-reliability',
   retrospectiveSummary: 'GET /api/pipeline/retrospectives',
   retrospectiveSummaryByName: 'GET /pipeline/retrospectives',
+  agentScoreboard: 'GET /api/agents/scoreboard',
   listDeadLetters: 'GET /api/dead-letters',
   resolveAllDeadLetters: 'POST /api/dead-letters/resolve-all',
   retryDeadLetter: 'POST /api/dead-letters/{id}/retry',

@@ -26,6 +26,7 @@ export { type Overview, overviewOf } from './analytics/overview.ts';
 export { type RepoMetrics, readPipelineMetrics } from './analytics/pipeline-metrics.ts';
 export { retrospectiveSummary, weeklyReliability } from './analytics/reliability.ts';
 export { aggregateDeltas, type CheckedDay, checkNextDay } from './analytics/rollups.ts';
+export { agentScoreboard } from './analytics/scoreboard.ts';
 export { cohortFunnel, stateTimeseries, throughput } from './analytics/states.ts';
 export { listFindings } from './consistency/findings.ts';
 export { enqueueOrphan, OrphanWatch } from './consistency/orphans.ts';
@@ -87,6 +88,7 @@ export { type Heartbeat, type HeartbeatAnswer, heartbeat } from './queue/heartbe
 export { extend, start } from './queue/lease.ts';
 export { type Progress, progress, recordMessages } from './queue/progress.ts';
 export { reclaimExpired, reclaimStalled, releaseDue } from './queue/reclaim.ts';
+export { releaseStranded } from './queue/release-stranded.ts';
 export { type Report, type ReportAnswer, report } from './queue/report.ts';
 export { returnClaim } from './queue/return-claim.ts';
 export { accessForTask, type IssuerOf } from './queue/task-access.ts';

@@ -40,6 +40,7 @@ export const DOMAIN_COLUMNS: Readonly<Record<string, string>> = {
   'projections.status': 'ProjectionStatus',
   'repo_files.symbols': 'FileSymbol[]',
   'retrospectives.outcome_classification': 'OutcomeClassification',
+  'repos.compare': 'Comparison',
   'runs.error_class': 'ErrorClass',
   'runs.task_type': 'TaskType',
   'si_issues.size': 'SlateSize',

@@ -7,7 +7,7 @@ export { type LineSplitter, splitLines } from './exec/lines.ts';
 export { killGroup, killOnSignal } from './exec/process-group.ts';
 export { envOf, type RunAs, spawnAs } from './exec/user.ts';
 export * from './options.ts';
-export { type Program, type ProgramContext, runProgram } from './run-program.ts';
+export { type Program, type ProgramContext, type ProgramWork, runProgram } from './run-program.ts';
 export type { RunRecord } from './tasks/recorder.ts';
 export * from './tasks/records.ts';
 export * from './tasks/runner.ts';

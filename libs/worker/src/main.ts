@@ -12,8 +12,9 @@ await runProgram({
   options,
   version: manifest.version,
   env: process.env,
-  handler: ({ env, user, logs }) =>
-    execHandler({
+  handler: ({ env, user, logs }) => ({
+    agents: options.agents,
+    handler: execHandler({
       command: options.exec,
       workDir: options.workDir,
       concurrency: options.concurrency,
@@ -24,4 +25,5 @@ await runProgram({
       gitCredentials: options.gitCredentials,
       logs,
     }),
+  }),
 });

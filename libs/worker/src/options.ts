@@ -1,6 +1,6 @@
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseSlug, TASK_TYPES, type TaskType } from '@pipeline/domain';
+import { AgentName, parseSlug, TASK_TYPES, type TaskType } from '@pipeline/domain';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UsageCommand } from './usage-command.ts';
 
@@ -10,6 +10,7 @@ export interface RunnerOptions {
   tokenFd?: number;
   tasks: TaskType[];
   repos: string[];
+  agents: string[];
   exec: string;
   user?: string;
   name: string;
@@ -24,6 +25,7 @@ export interface RunnerOptions {
 }
 
 const MAX_CONCURRENCY = 100;
+const MAX_AGENTS = 20;
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 const list = (value: string): string[] =>
@@ -43,6 +45,13 @@ export function repos(value: string): string[] {
   const items = list(value);
   if (items.every((item) => parseSlug(item))) return items;
   throw new InvalidArgumentError('must be a list like owner/name,owner/other.');
+}
+
+export function agents(value: string): string[] {
+  const items = list(value);
+  if (items.length > 0 && items.length <= MAX_AGENTS && items.every((item) => AgentName.safeParse(item).success))
+    return [...new Set(items)];
+  throw new InvalidArgumentError(`must be a list like claude,codex of at most ${MAX_AGENTS} names.`);
 }
 
 /** Parses a duration to milliseconds. @throws InvalidArgumentError unless it is a number with ms, s, m or h. */
@@ -99,6 +108,11 @@ export function runnerCommand(version: string): Command {
       new Option('--repos <slugs>', 'limit to these repos, owner/name,…')
         .argParser(repos)
         .default([] as string[], 'all that the token reaches'),
+    )
+    .addOption(
+      new Option('--agents <names>', 'agents that the program runs, for repos that compare agents')
+        .argParser(agents)
+        .default([] as string[], 'none'),
     )
     .requiredOption('--exec <command>', 'command to run once per task, through the shell')
     .option('--user <name>', 'run the program as this user; requires root')

@@ -31,6 +31,12 @@ export interface ProgramContext {
   refuse(message: string): never;
 }
 
+export interface ProgramWork {
+  handler: TaskHandler;
+  /** Names of the agents that the handler runs, for repos that compare agents. */
+  agents: readonly string[];
+}
+
 export interface Program {
   command: Command;
   options: ProgramOptions;
@@ -39,8 +45,8 @@ export interface Program {
   env: Readonly<Record<string, string | undefined>>;
   /** Names of environment variables that are removed from the environment like the worker token. */
   secretEnv?: readonly string[];
-  /** Creates the handler of the tasks. */
-  handler(context: ProgramContext): TaskHandler | Promise<TaskHandler>;
+  /** Creates the handler of the tasks, and names the agents that it runs, if there are any. */
+  handler(context: ProgramContext): ProgramWork | Promise<ProgramWork>;
 }
 
 /**
@@ -48,7 +54,7 @@ export interface Program {
  * SIGTERM and SIGINT, and sets the exit status of the process. Restarts the process once, see `restartHidden`.
  */
 export async function runProgram(program: Program): Promise<void> {
-  const { command, options, version, handler } = program;
+  const { command, options, version } = program;
   const refuse = (message: string): never => command.error(`error: ${message}`, { exitCode: EXIT_CONFIG });
   const { token, secrets, env } = takeSecrets(program, refuse);
   // The default is in a world-writable folder, and the work directory is transferred to that user.
@@ -63,12 +69,14 @@ export async function runProgram(program: Program): Promise<void> {
   const log = createLogger({ process: command.name(), level: options.logLevel }).child({ worker: options.name });
   const logs = new AgentLogs(options.logDir ?? null);
   if (!isHidden()) log.warn('this platform cannot hide the token: programs of the same user can read it');
+  const { handler, agents } = await program.handler({ env, secrets, user, log, logs, refuse });
   const worker = createWorker({
     client: createWorkerClient({ server: options.server, token, log }),
     name: options.name,
     taskTypes: options.tasks,
     repos: options.repos,
-    handler: await handler({ env, secrets, user, log, logs, refuse }),
+    handler,
+    agents,
     log,
     concurrency: options.concurrency,
     once: options.once,

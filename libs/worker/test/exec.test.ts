@@ -235,5 +235,6 @@ test('the program is told its task but never the tokens', async () => {
   expect(env).not.toContain('wrk_at_');
   expect(env).toContain(`PIPELINE_TASK_ID=${task.id}`);
   expect(env).toContain('PIPELINE_BRANCH=svc/issue-7');
+  expect(env).toMatch(/^PIPELINE_AGENT=$/m);
   expect(env).toContain(`PIPELINE_WORK_DIR=${(await bench.read('pwd')).trim()}`);
 });

@@ -63,6 +63,7 @@ export class FakeService {
       ...{ id: `t-${this.#made}`, taskType, repo: 'acme/widgets', issueNumber: 7, priority: 30, attempt: 0 },
       ...{
         maxAttempts: 3,
+        agent: null,
         claimToken: TOKEN + String(this.#made).padStart(12, '0'),
         leaseExpiresAt: '2026-01-01T00:00:00.000Z',
       },

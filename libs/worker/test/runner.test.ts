@@ -51,14 +51,16 @@ describe('claims', () => {
       return ANALYZED;
     };
     for (let count = 0; count < 4; count += 1) bench.service.add('analyze');
-    const { worker, ended } = bench.start({ handler, concurrency: 2, taskTypes: ['analyze'], repos: ['acme/widgets'] });
+    const served = { taskTypes: ['analyze' as const], repos: ['acme/widgets'], agents: ['claude'] };
+    const { worker, ended } = bench.start({ handler, concurrency: 2, ...served });
     await bench.service.call('completeTask', (call) => call.taskId === 't-4');
     worker.leave();
     await ended;
     expect(new Set(slots.slice(0, 2))).toEqual(new Set([0, 1]));
     expect(bench.service.of('completeTask')).toHaveLength(4);
+    expect(bench.service.of('registerWorker')[0]?.body).toMatchObject(served);
     expect(bench.service.of('claimTask')[0]?.body).toEqual({
-      ...{ workerId: 'w-1', taskTypes: ['analyze'], repos: ['acme/widgets'], waitMs: 30_000 },
+      ...{ workerId: 'w-1', taskTypes: ['analyze'], repos: ['acme/widgets'], agents: ['claude'], waitMs: 30_000 },
       claimKey: expect.any(String),
     });
   });

@@ -3,6 +3,8 @@ import { parseArgsStringToArgv } from 'string-argv';
 /** An agent of the Agent Client Protocol: how it is started, installed and authenticated. */
 export interface AgentPreset {
   name: string;
+  /** Name in reports and comparisons; absent = derived from `name`. */
+  label?: string | undefined;
   /** Program and arguments. */
   command: readonly [string, ...string[]];
   /** How to install the program; null for a command of the user. */
@@ -66,6 +68,10 @@ export const AGENTS = {
     mode: null,
   },
 } as const satisfies Record<string, AgentPreset>;
+
+/** The name of an agent in reports and comparisons: its label, a preset, or the first 50 characters of a command. */
+export const reportedName = ({ name, label }: AgentPreset): string =>
+  label ?? [...name.trim().replaceAll(/[\s\p{C}]+/gu, ' ')].slice(0, 50).join('').trim();
 
 /** Provider of an agent that is given as a command line. */
 export const UNKNOWN_PROVIDER = 'unknown';

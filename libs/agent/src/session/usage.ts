@@ -4,6 +4,8 @@ import { callCostUsd, type Invocation, type ModelPrice, priceOf, type STOP_REASO
 export interface UsageOptions {
   model: string;
   provider: string;
+  /** Name of the agent, as it is registered. */
+  agent: string;
   /** Prices for agents that report tokens without a cost. */
   prices: readonly ModelPrice[];
 }
@@ -61,9 +63,18 @@ export class UsageMeter {
   }
 
   invocation(stopReason: (typeof STOP_REASONS)[number]): Invocation {
-    const { provider } = this.#options;
+    const { provider, agent } = this.#options;
     const tokens = this.#tokens ?? NO_TOKENS;
-    return { index: 0, model: this.model, provider, ...tokens, turns: this.turns, costUsd: this.costUsd, stopReason };
+    return {
+      index: 0,
+      model: this.model,
+      provider,
+      agent,
+      ...tokens,
+      turns: this.turns,
+      costUsd: this.costUsd,
+      stopReason,
+    };
   }
 }
 

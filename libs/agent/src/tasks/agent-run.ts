@@ -4,7 +4,7 @@ import type { ModelPrice, STOP_REASONS } from '@pipeline/domain';
 import { envOf, failure, type RunAs, type TaskContext, type Verdict } from '@pipeline/worker';
 import { agentEnv, redactor, toolEnv } from '../agents/environment.ts';
 import { AgentFailure } from '../agents/failures.ts';
-import { type AgentPreset, UNKNOWN_PROVIDER } from '../agents/presets.ts';
+import { type AgentPreset, reportedName, UNKNOWN_PROVIDER } from '../agents/presets.ts';
 import { findProgram, missingProgram } from '../agents/problems.ts';
 import { type AgentVerdict, parseVerdict, repeatedRequest } from '../prompts/verdict.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -63,8 +63,9 @@ export async function runAgent(run: AgentRun): Promise<Verdict> {
   const redact = redactor(settings.env, names);
   const transcript = new Transcript({ record: context.record, redact });
   const meter = new UsageMeter({
-    model: wanted.model ?? agent.name.slice(0, 200),
+    model: wanted.model ?? reportedName(agent),
     provider: agent.provider,
+    agent: reportedName(agent),
     prices: settings.prices,
   });
   const watch = new LimitWatch(limits, context.signal);

@@ -1,7 +1,7 @@
 import type { ClaimedTask } from '@pipeline/contract';
 import { TASK_TYPES } from '@pipeline/domain';
 import { z } from 'zod';
-import { type AgentPreset, agentOf } from '../agents/presets.ts';
+import { type AgentPreset, agentOf, reportedName } from '../agents/presets.ts';
 
 /** The agent that works on a task. */
 export interface Route {
@@ -29,11 +29,17 @@ export type RouteRule = z.infer<typeof RouteRule>;
 
 /**
  * Returns the function that selects the agent of a task: the first rule whose task types, repos and labels match. What a
- * rule does not name is that of the default. @throws Error for an invalid command of an agent.
+ * rule does not name is that of the default. A task that names its agent, because its repo compares agents, gets that
+ * agent: of the routes with it the first one whose rule matches, else the first one. @throws Error for an invalid command of an agent.
  */
 export function router(rules: readonly RouteRule[], byDefault: Route): (task: ClaimedTask) => Route {
   const routes = rules.map((rule) => ({ rule, route: routeOf(rule, byDefault) }));
-  return (task) => routes.find(({ rule }) => matches(rule, task))?.route ?? byDefault;
+  const all = [...routes, { rule: {}, route: byDefault }];
+  return (task) => {
+    const own = task.agent === null ? all : all.filter(({ route }) => reportedName(route.agent) === task.agent);
+    const [first] = own.length > 0 ? own : all;
+    return (own.find(({ rule }) => matches(rule, task)) ?? first)?.route ?? byDefault;
+  };
 }
 
 /** Returns every agent that the rules and the default name, each once. */

@@ -7,6 +7,7 @@ import {
   weeklyReliability,
   weeklyReliabilityByName,
 } from './monitor-reliability.ts';
+import { agentScoreboard } from './monitor-scoreboard.ts';
 import { cohortFunnel, stateTimeseries, throughput } from './monitor-states.ts';
 
 export const analyticsRoutes = [
@@ -26,4 +27,5 @@ export const analyticsRoutes = [
   weeklyReliabilityByName,
   retrospectiveSummary,
   retrospectiveSummaryByName,
+  agentScoreboard,
 ] as const;

@@ -1,4 +1,4 @@
-import { STATES, TASK_TYPES } from '@pipeline/domain';
+import { AgentName, STATES, TASK_TYPES } from '@pipeline/domain';
 import { z } from 'zod';
 import { Ok, Timestamp } from '../wire/envelopes.ts';
 import { type DeclaredError, route } from '../wire/route.ts';
@@ -17,6 +17,7 @@ const repos = z
   .array(z.string().regex(/^[^/\s]+\/[^/\s]+$/, 'must be owner/name'))
   .max(500)
   .meta({ description: 'Repos to serve, `owner/name`. Empty = all repos that the token has access to.' });
+const agents = z.array(AgentName).max(20);
 const attempt = z.int().nonnegative().meta({ description: 'Attempt number, zero-based.' });
 
 export const ClaimedTask = z
@@ -28,6 +29,10 @@ export const ClaimedTask = z
     priority: z.int(),
     attempt,
     maxAttempts: z.int().positive(),
+    agent: z.string().nullable().meta({
+      description: 'Agent that must do the task, because the repo compares agents. Null = any agent.',
+      example: null,
+    }),
     claimToken,
     leaseExpiresAt: Timestamp,
     payload: TaskPayload,
@@ -72,6 +77,11 @@ export const registerWorker = route({
     repos: repos.default([]),
     taskTypes: taskTypes.min(1),
     labels: z.record(z.string().max(100), z.string().max(500)).default({}),
+    agents: agents.default([]).meta({
+      description:
+        'Names of the agents that the worker runs. While none is online for a compared task, the task waits 15 minutes and is then given to any agent.',
+      example: ['claude'],
+    }),
   }),
   replies: {
     200: {
@@ -123,6 +133,11 @@ export const claimTask = route({
     workerId,
     taskTypes: taskTypes.min(1),
     repos: repos.default([]),
+    agents: agents.default([]).meta({
+      description:
+        'Names of the agents that the worker runs. A task of a repo that compares agents is claimed only with the name of its agent, given in `agent` of the task.',
+      example: ['claude'],
+    }),
     waitMs: z.int().min(0).max(30_000).default(0),
     claimKey: z
       .uuid()

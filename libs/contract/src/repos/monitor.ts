@@ -1,4 +1,4 @@
-import { CHECK_POLICIES, MERGE_METHODS, MERGE_TRAINS } from '@pipeline/domain';
+import { CHECK_POLICIES, Comparison, MERGE_METHODS, MERGE_TRAINS } from '@pipeline/domain';
 import { z } from 'zod';
 import { keptText, Timestamp, UnpaginatedResponse, withReason } from '../wire/envelopes.ts';
 import { slugText } from '../wire/parameter-texts.ts';
@@ -26,6 +26,13 @@ const Repo = z
       description:
         'Order of merges: `serial` = one after another, each tested on top of the merge before it; `off` = each as soon as it may be merged.',
     }),
+    compare: z
+      .record(z.string(), z.record(z.string(), z.number()))
+      .nullable()
+      .meta({
+        description: 'Weights of the agents that are compared, by task type. Null = no comparison.',
+        example: { develop: { claude: 50, codex: 50 } },
+      }),
     pushRestricted: z.boolean().nullable().meta({
       description: 'Whether pushes to the branch are restricted on the host. Null = not known yet.',
     }),
@@ -82,6 +89,13 @@ const addRepo = route({
     mergeTrain: z.enum(MERGE_TRAINS).optional().meta({
       description: '`serial` merges pull requests one after another, each on an updated branch. Default: `off`.',
     }),
+    compare: Comparison.nullable()
+      .optional()
+      .meta({
+        description:
+          'Weights of the agents that are compared, whole numbers from 1 to 1000, by task type (`analyze`, `plan`, `develop`, `review`). Null = no comparison, the default.',
+        example: { develop: { claude: 50, codex: 50 } },
+      }),
     enabled: z.boolean().default(true),
     reason: withReason.body.shape.reason,
   }),

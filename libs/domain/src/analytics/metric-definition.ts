@@ -9,6 +9,7 @@ export const METRIC_GROUPS = [
   'Regression guard',
   'Weekly reliability',
   'Per model',
+  'Per agent',
   'Strategy',
   'Service levels',
   'Data consistency',

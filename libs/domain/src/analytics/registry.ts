@@ -1,3 +1,4 @@
+import { AGENT_METRICS } from './agent-metrics.ts';
 import { HEALTH_METRICS } from './health-metrics.ts';
 import { ISSUE_METRICS } from './issue-metrics.ts';
 import type { MetricDefinition } from './metric-definition.ts';
@@ -35,6 +36,7 @@ export const METRIC_REGISTRY: readonly MetricDefinition[] = [
   ...ISSUE_METRICS,
   ...OPERATION_METRICS,
   ...QUALITY_METRICS,
+  ...AGENT_METRICS,
   ...STRATEGY_TERMS,
   ...HEALTH_METRICS,
 ];

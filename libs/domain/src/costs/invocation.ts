@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AgentName } from '../agent-comparison.ts';
 import { MAX_CALL_TOKENS, MAX_CALL_USD, MAX_INTEGER } from '../bounds.ts';
 
 export const STOP_REASONS = ['completed', 'max_turns', 'no_progress', 'error'] as const;
@@ -12,6 +13,10 @@ export const Invocation = z.object({
   index: z.int().min(0).max(MAX_INTEGER).meta({ description: 'Invocation index within the run, zero-based.' }),
   model: z.string().min(1).max(200),
   provider: z.string().min(1).max(100),
+  agent: AgentName.optional().meta({
+    description: 'Name of the agent that made the call, such as `claude`. Absent = not reported.',
+    example: 'claude',
+  }),
   inputTokens: tokens,
   outputTokens: tokens,
   cacheReadTokens: tokens,

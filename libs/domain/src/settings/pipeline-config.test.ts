@@ -24,7 +24,7 @@ describe('the pipeline configuration', () => {
     expect(parsePipelineConfig({ repos: [{ slug: 'Acme/Shop' }] }).repos).toEqual([
       {
         ...{ slug: 'Acme/Shop', branch: 'main', poolSize: null, setupCommand: null, tenant: 'default' },
-        ...{ checks: 'required', mergeMethod: 'squash', mergeTrain: 'off' },
+        ...{ checks: 'required', mergeMethod: 'squash', mergeTrain: 'off', compare: null },
       },
     ]);
   });
@@ -90,6 +90,23 @@ describe('the pipeline configuration', () => {
     for (const wrong of ['parallel', true, null]) {
       expect(train(wrong)).toEqual([expect.stringMatching(/^repos\[0\]\.mergeTrain: .*"off".*"serial"/)]);
     }
+  });
+
+  test('a comparison names task types and agents with positive whole weights', () => {
+    const compare = (value: unknown) => complaints({ repos: [{ slug: 'acme/shop', compare: value }] });
+    expect(compare({ develop: { claude: 50, codex: 50 } })).toEqual([]);
+    expect(compare(null)).toEqual([]);
+    expect(compare({ develop: { claude: 0, codex: 1.5 } })).toEqual([
+      'repos[0].compare.develop.claude: must be a whole number from 1 to 1000',
+      'repos[0].compare.develop.codex: must be a whole number from 1 to 1000',
+    ]);
+    expect(compare({ develop: { claude: 1 } })).toEqual([
+      'repos[0].compare.develop: must name 2 to 20 agents, each with its weight',
+    ]);
+    expect(compare({ merge: { claude: 1, codex: 1 } })).toEqual([
+      expect.stringContaining('is no task type whose agents can be compared; types are analyze, plan, develop, review'),
+    ]);
+    expect(compare({ develop: { ' ': 1, codex: 1 } })).toEqual([expect.stringContaining('is no agent name')]);
   });
 
   test('a repo may be listed once per tenant, however its name is spelled', () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Comparison } from '../agent-comparison.ts';
 import { CHECK_POLICIES, MERGE_METHODS } from '../checks/checks.ts';
 import { MERGE_TRAINS } from '../checks/merge-train.ts';
 import { AppError } from '../errors.ts';
@@ -64,6 +65,11 @@ const RepoConfig = section({
     .default('off')
     .describe(
       'Order of merges: `serial` = one after another, each branch updated and tested on top of the merge before it, for repositories without a merge queue; `off` = each as soon as it may be merged.',
+    ),
+  compare: Comparison.nullable()
+    .default(null)
+    .describe(
+      'Weights of the agents that are compared, by task type (analyze, plan, develop, review): each task is given to one of them by chance, in proportion to the weights; null = no comparison.',
     ),
   tenant: text.default(DEFAULT_TENANT).describe('External id of the tenant that owns the repo.'),
   vcs: z

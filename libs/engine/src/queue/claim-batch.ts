@@ -1,4 +1,4 @@
-import { isUsedUp, type TaskPayload } from '@pipeline/domain';
+import { ANY_AGENT, isUsedUp, type TaskPayload } from '@pipeline/domain';
 import { type Claimed, claimTasks, claimWithinLimits, findWorkers, isUniqueViolation } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
 import { hashToken } from '../context/token-hash.ts';
@@ -57,7 +57,13 @@ async function claimDistinct(engine: Engine, requests: readonly ClaimRequest[]):
     results.set(request, { status: 'rejected', reason: unknownWorker(request.workerId) });
     return false;
   });
-  const batch: Batch = { results, generations: new Map(), claimNext: isLimited ? claimWithinLimits : claimTasks };
+  const agents = known.some((worker) => worker.has_compared_tasks) ? (first.agents ?? []) : [];
+  const batch: Batch = {
+    results,
+    generations: new Map(),
+    claimNext: isLimited ? claimWithinLimits : claimTasks,
+    agents,
+  };
   await repeatClaims(engine, batch, { requests: own, usedHashes: known[0]?.used_tokens ?? [] });
   const waiting = own.filter((one) => !results.has(one) && !isClosed && !workers.get(one.workerId)?.draining);
   await claimInRounds(engine, batch, waiting);
@@ -80,6 +86,8 @@ interface Batch {
   /** Generation of the next token of each request; absent = 0. */
   generations: Map<ClaimRequest, number>;
   claimNext: typeof claimTasks;
+  /** Agents whose compared tasks are claimed; empty while there is no such task. */
+  agents: readonly string[];
 }
 
 /**
@@ -152,7 +160,7 @@ interface NewClaim {
 /** @returns a claim for each request for which there is a task. */
 async function claimRound(
   engine: Engine,
-  { claimNext, generations }: Batch,
+  { claimNext, generations, agents }: Batch,
   requests: readonly ClaimRequest[],
 ): Promise<NewClaim[]> {
   const [first] = requests;
@@ -168,7 +176,7 @@ async function claimRound(
   );
   const claimers = [...tokens].map(([tokenHash, { request }]) => ({ workerId: request.workerId, tokenHash }));
   const { leaseMs } = engine.settings();
-  const rows = await claimNext(engine.store.tenant, tenantId, { taskTypes, repoIds, claimers, leaseMs });
+  const rows = await claimNext(engine.store.tenant, tenantId, { taskTypes, agents, repoIds, claimers, leaseMs });
   return rows.flatMap((row) => {
     const token = tokens.get(row.claim_token_hash);
     return token ? [{ ...token, row }] : [];
@@ -239,6 +247,7 @@ function taskOf(
     priority: row.priority,
     attempt: row.attempt,
     maxAttempts: row.max_attempts,
+    agent: row.compared_agent === ANY_AGENT ? null : row.compared_agent,
     leaseExpiresAt: row.lease_expires_at,
     payload,
     maxTurns: null,

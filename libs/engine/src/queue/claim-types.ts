@@ -7,6 +7,8 @@ export interface ClaimRequest {
   /** The presented token; the worker must be registered with it. */
   tokenId?: string;
   taskTypes: readonly TaskType[];
+  /** Agents that the worker runs: it gets compared tasks of these agents only. Absent = none. */
+  agents?: readonly string[];
   /** Null = all repos of the tenant. */
   repoIds: readonly number[] | null;
   /**
@@ -24,6 +26,8 @@ export interface ClaimedTask {
   priority: number;
   attempt: number;
   maxAttempts: number;
+  /** The agent that must do the task, because its repo compares agents; null = any. */
+  agent: string | null;
   claimToken: string;
   leaseExpiresAt: string;
   payload: TaskPayload;
@@ -43,7 +47,7 @@ export interface ClaimToken {
 }
 
 /** Key of requests that differ in the worker only: while one of them finds no task, none of them does. */
-export function claimScope({ taskTypes, repoIds }: ClaimRequest): string {
+export function claimScope({ taskTypes, agents = [], repoIds }: ClaimRequest): string {
   const repos = repoIds ? [...repoIds].sort((a, b) => a - b).join() : 'all';
-  return `${[...taskTypes].sort().join()} ${repos}`;
+  return `${[...taskTypes].sort().join()} ${repos} ${JSON.stringify([...agents].sort())}`;
 }

@@ -105,7 +105,8 @@ async function settleFailure(
   const subject = await loadIssueContext(unit, issue);
   claimEnded(unit, subject);
   if (next.kind === 'retry') {
-    await retryWork(unit, subject, { ...next, workId: run.work_id }, { ...failure, taskType });
+    const retry = { ...next, workId: run.work_id, comparedAgent: run.compared_agent };
+    await retryWork(unit, subject, retry, { ...failure, taskType });
     return true;
   }
   const actor: Actor = { type: 'agent', id: run.worker_id, agent: AGENT_OF[taskType] };
@@ -131,18 +132,20 @@ async function retryOrGiveUpSide(
   return true;
 }
 
+type RetriedWork = Extract<AfterFailure, { kind: 'retry' }> & { workId: string; comparedAgent: string };
+
 /** Enqueues the next attempt of a task. People see which attempt it is, and its hold. */
 async function retryWork(
   unit: TransactionContext,
   subject: IssueContext,
-  { held, attempt, delayMs, workId }: Extract<AfterFailure, { kind: 'retry' }> & { workId: string },
+  { held, attempt, delayMs, workId, comparedAgent }: RetriedWork,
   { taskType, errorMessage }: { taskType: WorkTaskType; errorMessage: string },
 ): Promise<void> {
   const { issue } = subject;
   const waited = issue.quota_waited_ms + (held === 'quota' ? delayMs : 0);
   const change = { last_error: errorMessage, quota_waited_ms: waited };
   unit.send(updateIssue(unit.tx, unit.tenantId, issue.id, change));
-  const retry = { workId, attempt, held, delayMs };
+  const retry = { workId, attempt, held, delayMs, comparedAgent };
   const task = await enqueueWork(unit, subject, { taskType, retry });
   await projectIssue(unit, { ...subject, issue: { ...issue, ...change } }, [], task);
 }

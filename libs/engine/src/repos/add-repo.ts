@@ -1,6 +1,7 @@
 import {
   AppError,
   type CheckPolicy,
+  type Comparison,
   DEFAULT_TENANT,
   DEFAULT_WORKFLOW,
   type HostRepo,
@@ -39,6 +40,8 @@ export interface NewRepo {
   mergeMethod?: MergeMethod | undefined;
   /** Whether pull requests are merged one after another; undefined = unchanged, at first `off`. */
   mergeTrain?: MergeTrain | undefined;
+  /** Weights of compared agents by task type, null = none; undefined = unchanged. */
+  compare?: Comparison | null | undefined;
   enabled: boolean;
 }
 
@@ -71,6 +74,7 @@ export async function addRepo(admin: Admin, input: NewRepo, hostOf: HostOfKind) 
       ...(input.checkPolicy && { checks: input.checkPolicy }),
       ...(input.mergeMethod && { mergeMethod: input.mergeMethod }),
       ...(input.mergeTrain && { mergeTrain: input.mergeTrain }),
+      ...(input.compare !== undefined && { compare: input.compare }),
       installationId: null,
       enabled: input.enabled,
     });
@@ -88,6 +92,7 @@ const settingsOf = (repo: RepoRow) => ({
   checkPolicy: repo.checks_policy,
   mergeMethod: repo.merge_method,
   mergeTrain: repo.merge_train,
+  compare: repo.compare,
   enabled: repo.enabled,
 });
 

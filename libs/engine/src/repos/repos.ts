@@ -25,6 +25,7 @@ export const shownRepo = (repo: OwnedRepo) => {
     checks_policy,
     merge_method,
     merge_train,
+    compare,
     push_restricted,
     created_at,
   } = repo;
@@ -39,6 +40,7 @@ export const shownRepo = (repo: OwnedRepo) => {
     checkPolicy: checks_policy,
     mergeMethod: merge_method,
     mergeTrain: merge_train,
+    compare,
     /** Whether pushes to the branch are restricted on the host; null = not known. */
     pushRestricted: push_restricted,
     createdAt: created_at,

@@ -1,4 +1,4 @@
-import { type Hold, priorityOf, URGENT_LABEL, type WorkTaskType } from '@pipeline/domain';
+import { comparedAgentOf, type Hold, priorityOf, URGENT_LABEL, type WorkTaskType } from '@pipeline/domain';
 import { deleteTask, enqueueTasks, lingeringRun, lockWorkTask, type TaskRow, updateRun } from '@pipeline/store';
 import { v7 as uuidv7 } from 'uuid';
 import type { TransactionContext } from '../context/context.ts';
@@ -49,8 +49,8 @@ export function claimEnded(unit: TransactionContext, { repo }: Pick<IssueContext
 
 interface WorkOrder {
   taskType: WorkTaskType;
-  /** A further attempt of the same task. */
-  retry?: { workId: string; attempt: number; held: Hold; delayMs: number };
+  /** A further attempt of the same task, by the same agent. */
+  retry?: { workId: string; attempt: number; held: Hold; delayMs: number; comparedAgent: string };
   /** Read when it is not given. */
   lingering?: Lingering | undefined;
 }
@@ -64,12 +64,13 @@ export async function enqueueWork(
   subject: IssueContext,
   order: WorkOrder,
 ): Promise<WorkTask> {
-  const { issue } = subject;
+  const { issue, repo } = subject;
   const id = uuidv7();
   const lingering = 'lingering' in order ? order.lingering : await lingeringRun(unit.tx, unit.tenantId, issue.id);
   const current = await currentHold(unit, issue);
   const { held, delayMs } = holdOf(order, current, lingering?.left_ms);
   const task = { attempt: order.retry?.attempt ?? 0, max_attempts: unit.settings.maxAttempts, held };
+  const compared = { repoId: issue.repo_id, issueNumber: issue.issue_number, taskType: order.taskType };
   const row = {
     id,
     workId: order.retry?.workId ?? id,
@@ -83,6 +84,7 @@ export async function enqueueWork(
     held,
     runAfterMs: delayMs,
     handoverRunId: lingering?.id ?? null,
+    comparedAgent: order.retry?.comparedAgent ?? comparedAgentOf(repo.compare, compared),
   };
   unit.send(enqueueTasks(unit.tx, unit.tenantId, [row]));
   recordTaskEvent(unit, subject, 'task_enqueued', {

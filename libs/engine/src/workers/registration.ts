@@ -13,6 +13,8 @@ interface Registration {
   repos: string[];
   taskTypes: string[];
   labels: Record<string, string>;
+  /** Agents that the worker runs; absent = none. */
+  agents?: string[];
   /** The presented token; absent for callers without one, such as tests. */
   tokenId?: string;
 }

@@ -9,6 +9,7 @@ export function demoWorker({ dataDir, state, ports, inherited }: ChildContext, n
   const options = {
     server: urlOf(ports, 'hosted'),
     agent: agentCommand(),
+    'agent-name': 'scripted',
     name,
     'work-dir': join(dataDir, 'work', name),
     'kill-grace': '1s',

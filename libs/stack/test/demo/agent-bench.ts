@@ -88,6 +88,7 @@ export class AgentBench {
       ...{ id: `t-${number}`, taskType, repo: 'acme/widgets', issueNumber: number, priority: 30, attempt: 0 },
       ...{
         maxAttempts: 3,
+        agent: null,
         leaseExpiresAt: '2026-01-01T00:00:00.000Z',
         promptVersion: null,
         maxTurns: null,

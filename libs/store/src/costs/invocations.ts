@@ -45,6 +45,7 @@ export async function upsertInvocations(
         invocation_index: item.index,
         model: item.model,
         provider: item.provider,
+        agent: item.agent ?? null,
         input_tokens: item.inputTokens,
         output_tokens: item.outputTokens,
         cache_read_tokens: item.cacheReadTokens,

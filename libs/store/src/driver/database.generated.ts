@@ -6,6 +6,7 @@ import type {
   BudgetPercent,
   Cadence,
   CharterEnvelope,
+  Comparison,
   ConfigReloadOutcome,
   DailyDigest,
   DeliveryStatus,
@@ -51,6 +52,7 @@ import type { Json, JsonColumn } from './column-values.ts';
 
 export interface DB {
   agent_invocations: {
+    agent: string | null;
     cache_read_tokens: number;
     cache_write_tokens: number;
     cost_usd: number | null;
@@ -667,6 +669,7 @@ export interface DB {
   repos: {
     checks_policy: Generated<string>;
     clone_url: string;
+    compare: JsonColumn<Comparison> | null;
     created_at: Generated<string>;
     default_branch: Generated<string>;
     enabled: Generated<boolean>;
@@ -734,6 +737,7 @@ export interface DB {
     attempt: number;
     claim_token_hash: string;
     claimed_at: string;
+    compared_agent: Generated<string>;
     cost_usd: Generated<number>;
     error_class: ErrorClass | null;
     error_fingerprint: string | null;
@@ -889,6 +893,7 @@ export interface DB {
     attempt: Generated<number>;
     claimed_at: string | null;
     claimed_by: string | null;
+    compared_agent: Generated<string>;
     created_at: Generated<string>;
     handover_run_id: number | null;
     held: Hold | null;
@@ -1024,6 +1029,7 @@ export interface DB {
     token_hash: string;
   };
   workers: {
+    agents: Generated<string[]>;
     draining: Generated<boolean>;
     finishing: Generated<boolean>;
     hostname: string;
@@ -1056,7 +1062,7 @@ export interface DB {
 
 /** All columns by table, for prepared statements, whose `*` would change under them with a migration. */
 export const COLUMNS = {
-  agent_invocations: ['cache_read_tokens', 'cache_write_tokens', 'cost_usd', 'created_at', 'input_tokens', 'invocation_index', 'model', 'output_tokens', 'provider', 'run_id', 'stop_reason', 'tenant_id', 'turns'],
+  agent_invocations: ['agent', 'cache_read_tokens', 'cache_write_tokens', 'cost_usd', 'created_at', 'input_tokens', 'invocation_index', 'model', 'output_tokens', 'provider', 'run_id', 'stop_reason', 'tenant_id', 'turns'],
   agent_messages: ['agent', 'content', 'created_at', 'invocation_index', 'issue_id', 'role', 'sequence', 'subtype', 'task_created_at', 'task_id', 'tenant_id', 'tool_input', 'tool_name', 'tool_output', 'truncated'],
   agent_restarts: ['agent', 'attempts', 'last_error', 'last_restart_at', 'restarts'],
   alert_deliveries: ['alert', 'attempts', 'channel', 'created_at', 'digest', 'episode_at', 'error', 'fingerprint', 'finished_at', 'id', 'next_attempt_at', 'status', 'tenant_id', 'type'],
@@ -1102,12 +1108,12 @@ export const COLUMNS = {
   repo_grants: ['created_at', 'repo_id', 'tenant_id', 'user_id'],
   repo_scans: ['due_at', 'file_count', 'head_sha', 'repo_id', 'scanned_at', 'symbol_count', 'tenant_id', 'truncated', 'updated_at'],
   repo_sync: ['cursor', 'error', 'etag', 'polled_at', 'repo_id', 'tenant_id'],
-  repos: ['checks_policy', 'clone_url', 'created_at', 'default_branch', 'enabled', 'id', 'installation_id', 'merge_method', 'merge_train', 'name', 'owner', 'pool_size', 'push_checked_at', 'push_restricted', 'removed_at', 'setup_command', 'slug_key', 'tenant_id', 'train_head', 'train_pr', 'train_since', 'updated_at', 'vcs_host'],
+  repos: ['checks_policy', 'clone_url', 'compare', 'created_at', 'default_branch', 'enabled', 'id', 'installation_id', 'merge_method', 'merge_train', 'name', 'owner', 'pool_size', 'push_checked_at', 'push_restricted', 'removed_at', 'setup_command', 'slug_key', 'tenant_id', 'train_head', 'train_pr', 'train_since', 'updated_at', 'vcs_host'],
   retrospectives: ['actual_files', 'created_at', 'failures', 'id', 'issue_id', 'lessons', 'outcome_classification', 'planned_files', 'repo_id', 'run_id', 'search', 'status', 'summary', 'tenant_id', 'updated_at'],
   review_comments: ['author', 'body', 'created_at', 'id', 'issue_id', 'kind', 'line', 'path', 'tenant_id'],
   rollup_checks: ['checked_at', 'day', 'wrong'],
   rollup_deltas: ['at', 'body', 'id', 'repo_id', 'tenant_id'],
-  runs: ['agent', 'attempt', 'claim_token_hash', 'claimed_at', 'cost_usd', 'error_class', 'error_fingerprint', 'error_message', 'finished_at', 'head_sha', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'outcome', 'ready_at', 'repo_id', 'report_answer', 'report_hash', 'started_at', 'status', 'task_id', 'task_type', 'tenant_id', 'work_id', 'worker_id'],
+  runs: ['agent', 'attempt', 'claim_token_hash', 'claimed_at', 'compared_agent', 'cost_usd', 'error_class', 'error_fingerprint', 'error_message', 'finished_at', 'head_sha', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'outcome', 'ready_at', 'repo_id', 'report_answer', 'report_hash', 'started_at', 'status', 'task_id', 'task_type', 'tenant_id', 'work_id', 'worker_id'],
   seen_remarks: ['created_at', 'host_id', 'kind', 'repo_id', 'tenant_id'],
   settings: ['body', 'id', 'updated_at', 'version'],
   si_issues: ['completed_at', 'created_at', 'id', 'issue_number', 'prompt_version', 'repo_id', 'size', 'tenant_id', 'theme', 'track_id', 'track_name'],
@@ -1121,7 +1127,7 @@ export const COLUMNS = {
   stream_events: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],
   stream_outbox: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],
   task_counts: ['at', 'event_type', 'grain', 'n', 'repo_id', 'task_type', 'tenant_id'],
-  tasks: ['attempt', 'claimed_at', 'claimed_by', 'created_at', 'handover_run_id', 'held', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'max_attempts', 'priority', 'progress_at', 'ready_at', 'repo_id', 'run_after', 'run_id', 'started_at', 'status', 'task_type', 'tenant_id', 'turn', 'work_id'],
+  tasks: ['attempt', 'claimed_at', 'claimed_by', 'compared_agent', 'created_at', 'handover_run_id', 'held', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'max_attempts', 'priority', 'progress_at', 'ready_at', 'repo_id', 'run_after', 'run_id', 'started_at', 'status', 'task_type', 'tenant_id', 'turn', 'work_id'],
   tenants: ['created_at', 'external_id', 'id', 'name'],
   trace_cursor: ['finished_at', 'id', 'run_id', 'run_tenant_id'],
   track_prompts: ['created_at', 'created_by', 'instructions', 'notes', 'seed_body', 'seed_title', 'tenant_id', 'track_id', 'version'],
@@ -1133,6 +1139,6 @@ export const COLUMNS = {
   webhook_deliveries: ['attempts', 'delivery_id', 'error', 'event', 'events', 'lane', 'processed_at', 'received_at', 'retry_after'],
   worker_periods: ['ended_at', 'kind', 'started_at', 'tenant_id', 'worker_id'],
   worker_tokens: ['created_at', 'expires_at', 'id', 'last_used_at', 'name', 'repo_ids', 'revoked_at', 'tenant_id', 'token_hash'],
-  workers: ['draining', 'finishing', 'hostname', 'id', 'labels', 'last_heartbeat_at', 'left_at', 'name', 'registered_at', 'repos', 'stalled_since', 'status', 'task_types', 'tenant_id', 'token_id', 'version'],
+  workers: ['agents', 'draining', 'finishing', 'hostname', 'id', 'labels', 'last_heartbeat_at', 'left_at', 'name', 'registered_at', 'repos', 'stalled_since', 'status', 'task_types', 'tenant_id', 'token_id', 'version'],
   workflow_snapshots: ['activated_at', 'activated_by', 'active', 'body', 'created_at', 'created_by', 'repo_id', 'tenant_id', 'version'],
 } as const;

@@ -1,4 +1,4 @@
-import { AGENT_OF, type TaskType } from '@pipeline/domain';
+import { AGENT_OF, ANY_AGENT, type TaskType } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
@@ -15,6 +15,8 @@ export interface Claimed {
   priority: number;
   attempt: number;
   max_attempts: number;
+  /** The agent that must do the task; '' = any. */
+  compared_agent: string;
   lease_expires_at: string;
 }
 
@@ -26,6 +28,8 @@ interface Claimer {
 
 export interface ClaimInput {
   taskTypes: readonly string[];
+  /** Agents that the claimers run, absent = none; tasks of other agents are not claimed. */
+  agents?: readonly string[];
   /** Null = all repos of the tenant. */
   repoIds: readonly number[] | null;
   /** The claim returns at most this many tasks, the first ones to the first claimers. */
@@ -36,6 +40,8 @@ export interface ClaimInput {
 interface Claim {
   tenantId: number;
   taskTypes: readonly string[];
+  /** With the one that stands for any agent. */
+  agents: readonly string[];
   workerIds: readonly string[];
   tokenHashes: readonly string[];
   lease: string;
@@ -60,12 +66,12 @@ const claimOf = (p: Params<Claim>, heads: RawBuilder<unknown>): RawBuilder<Claim
     from chosen c
     where t.tenant_id = ${p('tenantId')} and t.id = c.id
     returning t.id, t.work_id, t.run_id, c.worker_id, c.hash, t.repo_id, t.issue_id, t.issue_number, t.task_type, t.priority,
-      t.attempt, t.max_attempts, t.ready_at, t.claimed_at, t.lease_expires_at
+      t.attempt, t.max_attempts, t.compared_agent, t.ready_at, t.claimed_at, t.lease_expires_at
   ), run as (
     insert into runs (tenant_id, id, task_id, work_id, repo_id, issue_id, issue_number, task_type, attempt, agent,
-      worker_id, claim_token_hash, ready_at, claimed_at, lease_expires_at)
+      compared_agent, worker_id, claim_token_hash, ready_at, claimed_at, lease_expires_at)
     select ${p('tenantId')}, run_id, id, work_id, repo_id, issue_id, issue_number, task_type, attempt,
-      ${sql.lit(AGENTS)}::jsonb ->> task_type, worker_id, hash, ready_at, claimed_at, lease_expires_at
+      ${sql.lit(AGENTS)}::jsonb ->> task_type, compared_agent, worker_id, hash, ready_at, claimed_at, lease_expires_at
     from claimed
   ), event as (
     insert into pipeline_events (tenant_id, repo_id, issue_id, issue_number, event_type, agent, payload)
@@ -81,22 +87,22 @@ const claimOf = (p: Params<Claim>, heads: RawBuilder<unknown>): RawBuilder<Claim
     from claimed group by repo_id
   )
   select id, work_id, run_id, hash as claim_token_hash, repo_id, issue_id, issue_number, task_type, priority, attempt,
-    max_attempts, lease_expires_at
+    max_attempts, compared_agent, lease_expires_at
   from claimed order by priority, run_id`;
 
 /** A part of the queue in claim order: all repos, or one of those that a worker is restricted to. */
 interface Scope {
   /** The key of a queue. */
   readonly columns: RawBuilder<unknown>;
-  /** SQL that follows the wanted types in the list of queues. */
+  /** SQL that follows the wanted types and agents in the list of queues. */
   readonly repos: RawBuilder<unknown>;
   /** The condition on the repo of a task, for a row of `alias`. */
   of(alias: string): RawBuilder<unknown>;
 }
 
-const wholeTenant: Scope = { columns: sql`task_type`, repos: sql``, of: () => sql`` };
+const wholeTenant: Scope = { columns: sql`task_type, compared_agent`, repos: sql``, of: () => sql`` };
 const someRepos = (p: Params<ClaimInRepos>): Scope => ({
-  columns: sql`task_type, repo_id`,
+  columns: sql`task_type, compared_agent, repo_id`,
   repos: sql`cross join unnest(${p('repoIds')}::bigint[]) as repo (repo_id)`,
   of: (alias) => sql`and repo_id = ${sql.ref(`${alias}.repo_id`)}`,
 });
@@ -110,10 +116,12 @@ const oneHead = (p: Params<Claim>, { columns, repos, of }: Scope): RawBuilder<un
   select t.id, t.priority, t.turn
   from (
     select ${columns}, first.priority, first.turn, first.id
-    from unnest(${p('taskTypes')}::text[]) as wanted (task_type) ${repos}
+    from unnest(${p('taskTypes')}::text[]) as wanted (task_type)
+    cross join unnest(${p('agents')}::text[]) as agent (compared_agent) ${repos}
     cross join lateral (
       select priority, turn, id from tasks
-      where tenant_id = ${p('tenantId')} and task_type = wanted.task_type ${of('repo')}
+      where tenant_id = ${p('tenantId')} and task_type = wanted.task_type
+        and compared_agent = agent.compared_agent ${of('repo')}
         and status = 'pending' and held is null
       order by priority, turn, id limit 1
     ) first
@@ -121,7 +129,8 @@ const oneHead = (p: Params<Claim>, { columns, repos, of }: Scope): RawBuilder<un
   ) queue
   cross join lateral (
     select id, priority, turn from tasks
-    where tenant_id = ${p('tenantId')} and task_type = queue.task_type ${of('queue')}
+    where tenant_id = ${p('tenantId')} and task_type = queue.task_type
+      and compared_agent = queue.compared_agent ${of('queue')}
       and status = 'pending' and held is null
     order by priority, turn, id limit 1 for update skip locked
   ) t
@@ -140,10 +149,12 @@ const manyHeads = (p: Params<Claim>, { columns, repos, of }: Scope): RawBuilder<
     select ${columns}, count(*) as n
     from (
       select ${columns}
-      from unnest((select ${p('taskTypes')}::text[])) as wanted (task_type) ${repos}
+      from unnest((select ${p('taskTypes')}::text[])) as wanted (task_type)
+      cross join unnest((select ${p('agents')}::text[])) as agent (compared_agent) ${repos}
       cross join lateral (
         select priority, turn, id from tasks
-        where tenant_id = ${p('tenantId')} and task_type = wanted.task_type ${of('repo')}
+        where tenant_id = ${p('tenantId')} and task_type = wanted.task_type
+        and compared_agent = agent.compared_agent ${of('repo')}
           and status = 'pending' and held is null
         order by priority, turn, id limit ${asMany(p)}
       ) first
@@ -152,7 +163,8 @@ const manyHeads = (p: Params<Claim>, { columns, repos, of }: Scope): RawBuilder<
   ) queue
   cross join lateral (
     select id, priority, turn from tasks
-    where tenant_id = ${p('tenantId')} and task_type = queue.task_type ${of('queue')}
+    where tenant_id = ${p('tenantId')} and task_type = queue.task_type
+      and compared_agent = queue.compared_agent ${of('queue')}
       and status = 'pending' and held is null
     order by priority, turn, id limit queue.n for update skip locked
   ) t`;
@@ -168,15 +180,15 @@ const statements = {
 
 /**
  * Claims the next tasks, at most one per claimer: lowest priority number first, then turn. One statement: per wanted
- * type (and repo, for restricted workers) one index scan that skips locked rows, so its cost does not grow with the
+ * type and agent (and repo, for restricted workers) one index scan that skips locked rows, so its cost does not grow with the
  * backlog. Inserts each claim's run and event in the same statement.
  */
 export function claimTasks(db: Db, tenantId: number, input: ClaimInput): Promise<Claimed[]> {
-  const { taskTypes, repoIds, claimers, leaseMs } = input;
+  const { taskTypes, agents = [], repoIds, claimers, leaseMs } = input;
   const isOne = claimers.length === 1;
   const workerIds = claimers.map(({ workerId }) => workerId);
   const tokenHashes = claimers.map(({ tokenHash }) => tokenHash);
-  const claim = { tenantId, taskTypes, workerIds, tokenHashes, lease: `${leaseMs} ms` };
+  const claim = { tenantId, taskTypes, agents: [ANY_AGENT, ...agents], workerIds, tokenHashes, lease: `${leaseMs} ms` };
   if (repoIds === null) return (isOne ? statements.one : statements.many).all(db, claim);
   return (isOne ? statements.oneInRepos : statements.manyInRepos).all(db, { ...claim, repoIds });
 }

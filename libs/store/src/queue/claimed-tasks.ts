@@ -87,7 +87,7 @@ const keyed = prepared(
   (_db, p: Params<Token>) => sql<Claimed & { alive: boolean }>`
     select r.task_id as id, r.work_id, r.id as run_id, r.claim_token_hash, r.repo_id, r.issue_id, r.issue_number,
       r.task_type, coalesce(t.priority, 0) as priority, r.attempt, coalesce(t.max_attempts, 0) as max_attempts,
-      r.lease_expires_at, r.status = 'claimed' and r.lease_expires_at > svc_now() and t.id is not null as alive
+      r.compared_agent, r.lease_expires_at, r.status = 'claimed' and r.lease_expires_at > svc_now() and t.id is not null as alive
     from runs r
     left join tasks t on t.tenant_id = ${p('tenantId')} and t.id = r.task_id and t.run_id = r.id
     where r.tenant_id = ${p('tenantId')} and r.claim_token_hash = ${p('tokenHash')}`,

@@ -1,4 +1,4 @@
-import type { Hold, TaskType } from '@pipeline/domain';
+import { ANY_AGENT, type Hold, type TaskType } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
@@ -17,9 +17,12 @@ export interface NewTask {
   /** Milliseconds until a held task becomes due; null = it never does. */
   runAfterMs: number | null;
   handoverRunId: number | null;
+  /** The agent that must do the task; absent = any. */
+  comparedAgent?: string;
 }
 
-type Columns = { [K in keyof NewTask]: NewTask[K][] } & { tenantId: number };
+type Row = Required<NewTask>;
+type Columns = { [K in keyof Row]: Row[K][] } & { tenantId: number };
 
 /** The turn that a new task follows: the lowest waiting one in its queue, or its own repo's highest there. */
 const turnBefore = (queue: Record<'tenant' | 'type' | 'priority' | 'repo', RawBuilder<unknown>>) => sql`
@@ -31,18 +34,19 @@ const turnBefore = (queue: Record<'tenant' | 'type' | 'priority' | 'repo', RawBu
       order by t.turn desc limit 1), 0))`;
 
 const COLUMN_LIST = sql`tenant_id, id, work_id, repo_id, issue_id, issue_number, task_type, priority, turn, attempt,
-  max_attempts, held, run_after, handover_run_id`;
+  max_attempts, held, run_after, handover_run_id, compared_agent`;
 
 // The engine adds one task at a time; without the steps for many that costs two thirds.
 const one = prepared(
   'enqueue-task',
-  (_db, p: Params<NewTask & { tenantId: number }>) => sql`
+  (_db, p: Params<Row & { tenantId: number }>) => sql`
     insert into tasks (${COLUMN_LIST})
     select ${p('tenantId')}, ${p('id')}, ${p('workId')}, ${p('repoId')}, ${p('issueId')}, ${p('issueNumber')},
       ${p('taskType')}, ${p('priority')},
       ${turnBefore({ tenant: p('tenantId'), type: p('taskType'), priority: p('priority'), repo: p('repoId') })} + 1,
       ${p('attempt')}, ${p('maxAttempts')}, ${p('held')},
-      svc_now() + ${p('runAfterMs')}::bigint * interval '1 ms', ${p('handoverRunId')}`,
+      svc_now() + ${p('runAfterMs')}::bigint * interval '1 ms', ${p('handoverRunId')},
+      ${p('comparedAgent')}`,
 );
 
 // `queue` is materialized: the probes must run once per queue and repo, before the first row is inserted. Inlined into
@@ -52,14 +56,14 @@ const many = prepared(
   (_db, p: Params<Columns>) => sql`
     with input as (
       select id, work_id, repo_id, issue_id, issue_number, task_type, priority, attempt, max_attempts, held,
-        run_after_ms, handover_run_id, ord
+        run_after_ms, handover_run_id, compared_agent, ord
       from unnest(
         ${p('id')}::uuid[], ${p('workId')}::uuid[], ${p('repoId')}::bigint[], ${p('issueId')}::bigint[],
         ${p('issueNumber')}::integer[], ${p('taskType')}::text[], ${p('priority')}::integer[],
         ${p('attempt')}::integer[], ${p('maxAttempts')}::integer[], ${p('held')}::text[],
-        ${p('runAfterMs')}::bigint[], ${p('handoverRunId')}::bigint[]
+        ${p('runAfterMs')}::bigint[], ${p('handoverRunId')}::bigint[], ${p('comparedAgent')}::text[]
       ) with ordinality as t (id, work_id, repo_id, issue_id, issue_number, task_type, priority, attempt,
-        max_attempts, held, run_after_ms, handover_run_id, ord)
+        max_attempts, held, run_after_ms, handover_run_id, compared_agent, ord)
     ), queue as materialized (
       select q.repo_id, q.task_type, q.priority, ${turnBefore({
         tenant: p('tenantId'),
@@ -72,7 +76,8 @@ const many = prepared(
     insert into tasks (${COLUMN_LIST})
     select ${p('tenantId')}, i.id, i.work_id, i.repo_id, i.issue_id, i.issue_number, i.task_type, i.priority,
       q.turn + row_number() over (partition by i.repo_id, i.task_type, i.priority order by i.ord),
-      i.attempt, i.max_attempts, i.held, svc_now() + i.run_after_ms * interval '1 ms', i.handover_run_id
+      i.attempt, i.max_attempts, i.held, svc_now() + i.run_after_ms * interval '1 ms', i.handover_run_id,
+      i.compared_agent
     from input i
     join queue q on q.repo_id = i.repo_id and q.task_type = i.task_type and q.priority = i.priority`,
 );
@@ -86,10 +91,11 @@ export async function enqueueTasks(tx: Db, tenantId: number, tasks: readonly New
   const [first, ...others] = tasks;
   if (!first) return;
   if (others.length === 0) {
-    await one.run(tx, { ...first, tenantId });
+    await one.run(tx, { comparedAgent: ANY_AGENT, ...first, tenantId });
     return;
   }
-  const column = <K extends keyof NewTask>(key: K) => tasks.map((task) => task[key]);
+  const rows = tasks.map((task): Row => ({ comparedAgent: ANY_AGENT, ...task }));
+  const column = <K extends keyof Row>(key: K) => rows.map((row) => row[key]);
   await many.run(tx, {
     tenantId,
     id: column('id'),
@@ -104,5 +110,6 @@ export async function enqueueTasks(tx: Db, tenantId: number, tasks: readonly New
     held: column('held'),
     runAfterMs: column('runAfterMs'),
     handoverRunId: column('handoverRunId'),
+    comparedAgent: column('comparedAgent'),
   });
 }

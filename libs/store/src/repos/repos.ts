@@ -1,5 +1,6 @@
 import {
   type CheckPolicy,
+  type Comparison,
   type MergeMethod,
   type MergeTrain,
   type Slug,
@@ -30,6 +31,8 @@ export interface RepoInput {
   mergeMethod?: MergeMethod;
   /** Whether pull requests are merged one after another; absent = as stored, at first `off`. */
   mergeTrain?: MergeTrain;
+  /** Agents that are compared; null = none, absent = as stored. */
+  compare?: Comparison | null;
 }
 
 /** Inserts or updates a repo of a tenant, a removed one too. Never disables it, and keeps its known installation. */
@@ -45,6 +48,7 @@ export async function upsertRepo(tx: Tx, tenantId: number, input: RepoInput): Pr
     ...(input.checks && { checks_policy: input.checks }),
     ...(input.mergeMethod && { merge_method: input.mergeMethod }),
     ...(input.mergeTrain && { merge_train: input.mergeTrain }),
+    ...(input.compare !== undefined && { compare: input.compare && jsonb(input.compare) }),
   };
   return tx
     .insertInto('repos')

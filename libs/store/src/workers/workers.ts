@@ -16,6 +16,7 @@ interface WorkerInput {
   repos: string[];
   taskTypes: string[];
   labels: Record<string, string>;
+  agents?: string[];
 }
 
 /**
@@ -35,6 +36,7 @@ export async function upsertWorker(
     repos: input.repos,
     task_types: input.taskTypes,
     labels: jsonb(input.labels),
+    agents: input.agents ?? [],
     status: input.status,
     token_id: input.tokenId,
   };
@@ -87,6 +89,8 @@ const byIds = prepared('workers-by-id', (db, p: Params<WorkerKeys & { tokenHashe
       sql<boolean>`exists (select from repos where tenant_id = ${p('tenantId')} and pool_size is not null)`.as(
         'has_limited_repos',
       ),
+      sql<boolean>`exists (
+        select from tasks where tenant_id = ${p('tenantId')} and compared_agent <> '')`.as('has_compared_tasks'),
       sql<string[]>`array(
         select claim_token_hash from runs
         where tenant_id = ${p('tenantId')} and claim_token_hash in (select unnest((select ${p('tokenHashes')}::text[]))))`.as(
@@ -98,10 +102,14 @@ const byIds = prepared('workers-by-id', (db, p: Params<WorkerKeys & { tokenHashe
 );
 
 /**
- * A worker, whether its tenant has repos that limit concurrent claims (index repos_limited), and which of the tokens
- * were used before (index runs_by_token).
+ * A worker, whether its tenant has repos that limit concurrent claims (index repos_limited) and tasks of compared agents
+ * (index tasks_compared), and which of the tokens were used before (index runs_by_token).
  */
-export type ClaimingWorker = WorkerRow & { has_limited_repos: boolean; used_tokens: string[] };
+export type ClaimingWorker = WorkerRow & {
+  has_limited_repos: boolean;
+  has_compared_tasks: boolean;
+  used_tokens: string[];
+};
 
 export const findWorkers = (
   db: Db,

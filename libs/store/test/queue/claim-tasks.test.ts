@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { priorityOf, TASK_TYPES, type TaskType } from '@pipeline/domain';
 import { claimTasks, enqueueTasks, ensureTenant, inTransaction, type NewTask, upsertRepo } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
+import { sql } from 'kysely';
 import { aRepo } from '../a-repo.ts';
 
 const database = testDatabase();
@@ -29,9 +30,10 @@ function taskOf(taskType: TaskType, repoId = repoIds[0] ?? 0): NewTask {
 }
 
 const enqueue = (...tasks: NewTask[]) => enqueueTasks(database.store.tenant, tenantId, tasks);
-const claim = (taskTypes: readonly TaskType[], repos: number[] | null = null, limit = 1) =>
+const claim = (taskTypes: readonly TaskType[], repos: number[] | null = null, limit = 1, agents: string[] = []) =>
   claimTasks(database.store.tenant, tenantId, {
     taskTypes,
+    agents,
     repoIds: repos,
     claimers: Array.from({ length: limit }, () => ({ workerId: 'w', tokenHash: randomUUID() })),
     leaseMs: 60_000,
@@ -62,6 +64,60 @@ describe('a claim', () => {
     expect(await claim(['review'])).toEqual([]);
     expect(await claim(['plan'], [till])).toEqual([]);
     expect(await claim(['plan', 'develop'], [till])).toMatchObject([{ task_type: 'develop', repo_id: till }]);
+  });
+
+  test.each([
+    ['one of the whole tenant', false, 1],
+    ['one of some repos', true, 1],
+    ['many of the whole tenant', false, 5],
+    ['many of some repos', true, 5],
+  ])('claims the tasks of its agents and of any agent when agents are compared (%s)', async (_, restricted, limit) => {
+    const repos = restricted ? repoIds : null;
+    await enqueue(
+      { ...taskOf('develop'), comparedAgent: 'claude' },
+      { ...taskOf('develop'), comparedAgent: 'codex' },
+      taskOf('develop'),
+      { ...taskOf('review', repoIds[1]), comparedAgent: 'codex' },
+    );
+    const agentsOf = async (agents: string[]) => {
+      const all: string[] = [];
+      for (;;) {
+        const claimed = await claim(['develop', 'review'], repos, limit, agents);
+        if (claimed.length === 0) return all.sort();
+        all.push(...claimed.map((task) => `${task.task_type} ${task.compared_agent}`));
+      }
+    };
+    expect(await agentsOf(['gemini'])).toEqual(['develop ']);
+    expect(await agentsOf([])).toEqual([]);
+    expect(await agentsOf(['gemini', 'codex'])).toEqual(['develop codex', 'review codex']);
+    expect(await agentsOf(['claude'])).toEqual(['develop claude']);
+    const runs = database.db.selectFrom('runs').select('compared_agent').where('tenant_id', '=', tenantId);
+    expect((await runs.execute()).map((run) => run.compared_agent).sort()).toEqual(['', 'claude', 'codex', 'codex']);
+  });
+
+  test.each([
+    ['one of the whole tenant', false, 1],
+    ['one of some repos', true, 1],
+    ['three of the whole tenant', false, 3],
+    ['three of some repos', true, 3],
+  ])('reads past no task of other agents (%s)', async (_, restricted, limit) => {
+    const backlog = Array.from({ length: 3_000 }, () => ({ ...taskOf('develop'), comparedAgent: 'codex' }));
+    await enqueue(...backlog, { ...taskOf('develop'), comparedAgent: 'claude' }, taskOf('develop'));
+    await sql`analyze tasks`.execute(database.db);
+    const claimers = Array.from({ length: limit }, () => ({ workerId: 'w', tokenHash: randomUUID() }));
+    const input = { taskTypes: ['develop'], agents: ['claude'], repoIds: restricted ? repoIds : null, claimers };
+    const read = await inTransaction(database.db, async (tx) => {
+      // The table of a test is so small that reading all of it costs less than an index.
+      for (const plan of ['seqscan', 'hashjoin', 'mergejoin'])
+        await sql.raw(`set local enable_${plan} = off`).execute(tx);
+      expect(await claimTasks(tx, tenantId, { ...input, leaseMs: 60_000 })).toHaveLength(Math.min(limit, 2));
+      const { rows } = await sql<{ n: number }>`
+        select sum(pg_stat_get_xact_tuples_returned(c.oid))::int as n
+        from pg_class c left join pg_index i on i.indexrelid = c.oid
+        where 'tasks'::regclass in (c.oid, i.indrelid)`.execute(tx);
+      return rows[0]?.n ?? 0;
+    });
+    expect(read).toBeLessThan(100);
   });
 
   test('skips held tasks', async () => {

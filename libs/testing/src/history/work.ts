@@ -137,6 +137,7 @@ function newRun(story: Story, task: Task, claimedAt: number): Run {
     task_type: task.taskType,
     attempt: task.attempt,
     agent: AGENT_OF[task.taskType],
+    compared_agent: comparedAgentOf(story.number, task.taskType),
     worker_id: draw.pick(repo.workerIds),
     claim_token_hash: draw.uuid(claimedAt),
     status: 'claimed',
@@ -192,6 +193,7 @@ function invoke(story: Story, run: Run, { from, to }: { from: number; to: number
       invocation_index: index,
       model,
       provider,
+      agent: agentOf(run, index),
       input_tokens: inputTokens,
       output_tokens: outputTokens,
       cache_read_tokens: Math.round(draw.around(90_000)),
@@ -209,6 +211,18 @@ function invoke(story: Story, run: Run, { from, to }: { from: number; to: number
   }
   run.cost_usd = micros / 1e6;
   story.costMicros += micros;
+}
+
+const AGENTS = ['claude', 'codex'];
+
+/** Of every third issue the development was given to an agent by a comparison; '' = it was not. */
+const comparedAgentOf = (number: number, taskType: TaskType): string =>
+  taskType === 'develop' && number % 3 === 0 ? (AGENTS[(number / 3) % AGENTS.length] ?? '') : '';
+
+/** Calls of a compared task name its agent, but for one in ten; of the others every second names one. */
+function agentOf({ id, compared_agent: compared = '' }: Run, index: number): string | null {
+  if (compared !== '') return (id + index) % 10 === 0 ? null : compared;
+  return id % 2 === 0 ? null : (AGENTS[(id >> 1) % AGENTS.length] ?? null);
 }
 
 /** Who is first in turn is told by the order in which tasks were made. */

@@ -4,7 +4,8 @@ import { costByWindowOf } from './costs.ts';
 import { IN_FLIGHT } from './metrics/issues.ts';
 import { figure, type MetricId } from './metrics/metric.ts';
 import { byText, namesOf } from './names.ts';
-import { byRepo, type Rows } from './rows.ts';
+import { byRepo } from './repo-rows.ts';
+import type { Rows } from './rows.ts';
 import { workerPoolsOf } from './workers.ts';
 
 /** What the dashboard says of the store; the rest of it is about the monitor itself. */

@@ -2,7 +2,8 @@ import { DAY_MS, KPIS, type Kpi, type KpiVerdict, utcDate } from '@pipeline/doma
 import { usdOf } from './arithmetic.ts';
 import { kpiOf, verdictOf } from './metrics/kpis.ts';
 import { byText, namesOf } from './names.ts';
-import { byRepo, type Rows } from './rows.ts';
+import { byRepo } from './repo-rows.ts';
+import type { Rows } from './rows.ts';
 
 const WEEKS = 5;
 const WEEK_MS = 7 * DAY_MS;

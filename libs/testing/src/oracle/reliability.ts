@@ -1,7 +1,8 @@
 import { DAY_MS, type Window, windowMs } from '@pipeline/domain';
 import { figure, type MetricId, metric } from './metrics/metric.ts';
 import { byText, iso, namesOf } from './names.ts';
-import { byRepo, type Rows } from './rows.ts';
+import { byRepo } from './repo-rows.ts';
+import type { Rows } from './rows.ts';
 
 /** Of every repo; what asks for a figure of nothing gets 0. */
 export function weeklyReliabilityOf(rows: Rows, now: number) {

@@ -39,6 +39,7 @@ export interface Rows {
     outcome: string | null;
     at: number;
   }[];
+  checks: { repoId: number; sha: string }[];
   siIssues: { repoId: number; number: number; isOpen: boolean }[];
   edges: {
     repoId: number;
@@ -109,6 +110,8 @@ interface PullRequest {
   mergedAt: number | null;
   isOpen: boolean;
   isReverted: boolean;
+  revertedBy: number | null;
+  headSha: string;
   byAgent: boolean;
 }
 
@@ -118,6 +121,11 @@ interface Invocation {
   agent: string;
   model: string;
   provider: string;
+  runId: number;
+  index: number;
+  /** The agent that made the call, as reported. */
+  program: string | null;
+  usd: number | null;
   tokens: number[];
   turns: number;
   stop: string;
@@ -137,6 +145,8 @@ interface Run {
   workId: string;
   attempt: number;
   status: string;
+  outcome: string | null;
+  comparedAgent: string;
   at: number;
   endedAt: number | null;
   leaseUntil: number;
@@ -209,12 +219,13 @@ const QUERIES: Record<keyof Rows, string> = {
     ${MS('at')} as at, duration_in_from_ms as ms from transitions order by id`,
   pullRequests: `select issue_id as "issueId", repo_id as "repoId", number, ${MS('opened_at')} as "openedAt",
     case when merged then ${MS('merged_at')} end as "mergedAt", state = 'open' as "isOpen",
-    reverted_by is not null as "isReverted", agent_authored as "byAgent" from pull_requests`,
+    reverted_by is not null as "isReverted", reverted_by as "revertedBy", head_sha as "headSha", agent_authored as "byAgent" from pull_requests`,
   costs: `select c.repo_id as "repoId", c.issue_id as "issueId", c.agent, c.model, a.provider, c.amount_usd as usd,
     ${MS('c.created_at')} as at
     from cost_events c join agent_invocations a on a.run_id = c.run_id and a.invocation_index = c.invocation_index`,
   invocations: `select r.repo_id as "repoId", r.issue_id as "issueId", r.agent, a.model, a.provider, a.stop_reason as stop,
-    a.cost_usd is not null as "isReported",
+    a.cost_usd is not null as "isReported", a.cost_usd as usd, a.run_id as "runId", a.invocation_index as index,
+    a.agent as program,
     a.turns, ${MS('a.created_at')} as at, ${MS('r.claimed_at')} as "claimedAt",
     array[input_tokens, output_tokens, cache_read_tokens, cache_write_tokens] as tokens
     from agent_invocations a join runs r on r.id = a.run_id`,
@@ -222,7 +233,7 @@ const QUERIES: Record<keyof Rows, string> = {
     case event_type when 'issue_blocked' then payload ->> 'blockReason' end as reason, ${MS('created_at')} as at
     from pipeline_events order by created_at desc, id desc`,
   runs: `select id, repo_id as "repoId", issue_id as "issueId", task_type as "taskType", agent, worker_id as "workerId",
-    work_id as "workId", attempt, status, ${MS('claimed_at')} as at, ${MS('finished_at')} as "endedAt",
+    work_id as "workId", attempt, status, outcome, compared_agent as "comparedAgent", ${MS('claimed_at')} as at, ${MS('finished_at')} as "endedAt",
     ${MS('lease_expires_at')} as "leaseUntil", error_message as error, error_fingerprint as fingerprint
     from runs order by id`,
   tasks: `select id, repo_id as "repoId", issue_id as "issueId", issue_number as issue, task_type as type, status, held,
@@ -236,6 +247,7 @@ const QUERIES: Record<keyof Rows, string> = {
   retrospectives: `select repo_id as "repoId", array(select jsonb_array_elements_text(planned_files -> 'files')) as planned,
     array(select jsonb_array_elements_text(actual_files -> 'files')) as actual, planned_files is null as "noPlan",
     actual_files is null as "noActual", outcome_classification as outcome, ${MS('created_at')} as at from retrospectives`,
+  checks: `select repo_id as "repoId", sha from commit_checks`,
   siIssues: `select repo_id as "repoId", issue_number as number, completed_at is null as "isOpen" from si_issues`,
   edges: `select child_repo_id as "repoId", id, kind, active, child_repo_id || '#' || child_issue_number as child,
     parent_repo_id || '#' || parent_issue_number as parent from issue_edges order by id`,
@@ -262,38 +274,4 @@ export async function readRows(db: Db): Promise<Rows> {
     if (look.noActual) look.actual = null;
   }
   return rows;
-}
-
-/** The rows of some repos; the fleet and the tenants stay whole. */
-export function ofRepos(rows: Rows, repoIds: readonly number[]): Rows {
-  const wanted = new Set(repoIds);
-  const { repos, workerPeriods, workers, tenants, ...rest } = rows;
-  const kept = Object.fromEntries(
-    Object.entries(rest).map(([name, list]) => [
-      name,
-      (list as { repoId: number }[]).filter(({ repoId }) => wanted.has(repoId)),
-    ]),
-  );
-  return {
-    ...(kept as unknown as Rows),
-    repos: repos.filter(({ id }) => wanted.has(id)),
-    ...{ workerPeriods, workers, tenants },
-  };
-}
-
-/** The same for every repo by itself, in one go. */
-export function byRepo(rows: Rows): Map<number, Rows> {
-  const { repos, workerPeriods, workers, tenants, ...rest } = rows;
-  const groups = Object.entries(rest).map(
-    ([name, list]) => [name, Map.groupBy(list as { repoId: number }[], ({ repoId }) => repoId)] as const,
-  );
-  return new Map(
-    repos.map((repo) => [
-      repo.id,
-      {
-        ...(Object.fromEntries(groups.map(([name, lists]) => [name, lists.get(repo.id) ?? []])) as unknown as Rows),
-        ...{ repos: [repo], workerPeriods, workers, tenants },
-      },
-    ]),
-  );
 }

@@ -102,6 +102,7 @@ function taskEnv(task: ClaimedTask, workDir: string): Record<string, string> {
     PIPELINE_ATTEMPT: String(task.attempt),
     PIPELINE_BRANCH: branch,
     PIPELINE_WORK_DIR: workDir,
+    PIPELINE_AGENT: task.agent ?? '',
     TRACEPARENT: task.traceparent,
   };
 }

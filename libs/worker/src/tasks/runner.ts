@@ -20,6 +20,8 @@ export interface WorkerOptions {
   hostname?: string;
   version?: string;
   labels?: Record<string, string>;
+  /** Names of the agents that the handler runs, for repos that compare agents. */
+  agents?: readonly string[];
   /** Long-poll time of a claim in milliseconds; at most 30 s. */
   claimWaitMs?: number;
   now?: () => Date;
@@ -64,7 +66,7 @@ class ClaimLoops implements Worker {
 
   constructor(options: WorkerOptions) {
     this.#options = {
-      ...{ concurrency: 1, once: false, hostname: '', version: '', labels: {}, claimWaitMs: CLAIM_WAIT_MS },
+      ...{ concurrency: 1, once: false, hostname: '', version: '', labels: {}, agents: [], claimWaitMs: CLAIM_WAIT_MS },
       now: () => new Date(),
       ...options,
     };
@@ -118,8 +120,9 @@ class ClaimLoops implements Worker {
   }
 
   async #register(signal: AbortSignal): Promise<number> {
-    const { client, name, hostname, version, repos, taskTypes, labels, log } = this.#options;
-    const answer = await client.register({ name, hostname, version, repos, taskTypes, labels }, signal);
+    const { client, name, hostname, version, repos, taskTypes, labels, agents, log } = this.#options;
+    const registration = { name, hostname, version, repos, taskTypes, labels, agents: [...agents] };
+    const answer = await client.register(registration, signal);
     this.#workerId = answer.workerId;
     this.#leaseMs = answer.leaseMs;
     log.info('registered', { workerId: answer.workerId, taskTypes, repos });
@@ -167,8 +170,9 @@ class ClaimLoops implements Worker {
   }
 
   #claim(): Promise<ClaimedTask | null> {
-    const { client, taskTypes, repos, claimWaitMs } = this.#options;
-    return client.claim({ workerId: this.#workerId, taskTypes, repos, waitMs: claimWaitMs }, this.#leaving.signal);
+    const { client, taskTypes, repos, agents, claimWaitMs: waitMs } = this.#options;
+    const request = { workerId: this.#workerId, taskTypes, repos, agents: [...agents], waitMs };
+    return client.claim(request, this.#leaving.signal);
   }
 
   async #runTask(task: ClaimedTask, slot: number): Promise<void> {

@@ -75,6 +75,7 @@ const CLAMPED = /^\w+ query\.(limit|offset|buckets|timelines)$/;
 /** Where a number is stored; null = it is not, or inside a JSON document, which holds any number. */
 const STORED: readonly [RegExp, string | null][] = [
   [/^addRepo body\.poolSize$/, 'repos.pool_size'],
+  [/^addRepo body\.compare\{\}\{\}$/, null],
   [/invocations\[\]\.index$/, 'agent_invocations.invocation_index'],
   [/invocations\[\]\.inputTokens$/, 'agent_invocations.input_tokens'],
   [/invocations\[\]\.outputTokens$/, 'agent_invocations.output_tokens'],

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { comparedAgentOf } from '@pipeline/domain';
 import { actOnIssue, drainWorker } from '@pipeline/engine';
-import { findIssue } from '@pipeline/store';
+import { findIssue, jsonb } from '@pipeline/store';
 import { labelIssue, makeTenant, register, type Tenant, testHosted, WORK } from '../support/hosted.ts';
 
 const hosting = testHosted();
@@ -247,5 +248,47 @@ describe('interface: States and transitions, rows of Task', () => {
     expect((await claim(working)).body.task).toMatchObject({ taskType: 'analyze', issueNumber: 1 });
     expect(await rows()).toEqual([{ status: 'claimed', claimed_by: working }]);
     expect((await claim(working)).status).toBe(204);
+  });
+});
+
+describe('agents of a worker', () => {
+  test('get the compared tasks that name them, and report calls by their name', async () => {
+    const tenant = await makeTenant(hosting.api);
+    const compare = { analyze: { claude: 1, codex: 1 } };
+    await database.db
+      .updateTable('repos')
+      .set({ compare: jsonb(compare) })
+      .where('id', '=', tenant.repo.id)
+      .execute();
+    await labelIssue(hosting.api, tenant.repo, 1);
+    const agent = comparedAgentOf(compare, { repoId: tenant.repo.id, issueNumber: 1, taskType: 'analyze' });
+    const other = agent === 'claude' ? 'codex' : 'claude';
+    const post = (path: string, body: object) => hosting.api.post(`/api/worker/${path}`, body, tenant);
+    const { workerId } = (await post('register', { name: 'w', taskTypes: WORK, agents: [agent, other] })).body;
+    const workers = database.db.selectFrom('workers').select('agents').where('id', '=', workerId);
+    expect(await workers.executeTakeFirst()).toEqual({ agents: [agent, other] });
+    for (const agents of [{}, { agents: [] }, { agents: [other] }])
+      expect((await post('claim', { workerId, taskTypes: WORK, ...agents })).status).toBe(204);
+    const { task } = (await post('claim', { workerId, taskTypes: WORK, agents: [other, agent] })).body;
+    expect(task).toMatchObject({ taskType: 'analyze', agent });
+    const invocations = [{ index: 0, model: 'm', provider: 'p', agent }];
+    const outcome = { claimToken: task.claimToken, outcome: 'analyzed', result: {}, invocations };
+    expect((await post(`tasks/${task.id}/complete`, outcome)).status).toBe(200);
+    const calls = database.db.selectFrom('agent_invocations').select('agent').where('tenant_id', '=', tenant.id);
+    expect(await calls.execute()).toEqual([{ agent }]);
+  });
+
+  test.each([
+    ['an empty name', ['']],
+    ['a name with blanks at its end', ['claude ']],
+    ['a name of 101 characters', ['x'.repeat(101)]],
+    ['21 names', Array.from({ length: 21 }, (_, n) => `agent-${n}`)],
+  ])('are refused at the registration and at a claim for %s', async (_, agents) => {
+    const tenant = await makeTenant(hosting.api);
+    const workerId = await register(hosting.api, tenant.token);
+    const refusal = { status: 400, body: { code: 'INVALID_BODY', error: expect.stringMatching(/^agents/) } };
+    const post = (path: string, body: object) => hosting.api.post(`/api/worker/${path}`, body, tenant);
+    expect(await post('register', { name: 'w', taskTypes: WORK, agents })).toMatchObject(refusal);
+    expect(await post('claim', { workerId, taskTypes: WORK, agents })).toMatchObject(refusal);
   });
 });

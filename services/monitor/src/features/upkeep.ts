@@ -8,6 +8,7 @@ import {
   embeddingsTick,
   reclaimTick,
   releaseDueTick,
+  releaseStrandedTick,
   releaseWaitingTick,
   scansTick,
   silenceTick,
@@ -29,6 +30,7 @@ export function addUpkeep({ engine, notifications, loops, metrics, log }: Wiring
   loops.add('stalled', 5 * SECOND_MS, stalledTick(engine));
   loops.add('worker-silence', 5 * SECOND_MS, silenceTick(engine));
   loops.add('release-due', 5 * SECOND_MS, releaseDueTick(engine));
+  loops.add('release-compared', 30 * SECOND_MS, releaseStrandedTick(engine, log));
   loops.add(
     'auto-unblock',
     5 * SECOND_MS,

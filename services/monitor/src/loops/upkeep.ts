@@ -15,6 +15,7 @@ import {
   reclaimExpired,
   reclaimStalled,
   releaseDue,
+  releaseStranded,
   releaseWaiting,
   watchSilence,
   watchSla,
@@ -51,6 +52,12 @@ export const reclaimTick = (engine: Engine) => () => reclaimExpired(engine);
 export const stalledTick = (engine: Engine) => () => reclaimStalled(engine);
 export const silenceTick = (engine: Engine) => () => watchSilence(engine);
 export const releaseDueTick = (engine: Engine) => () => releaseDue(engine);
+export const releaseStrandedTick = (engine: Engine, log: Logger) => () =>
+  releaseStranded(engine, ({ repo, issue_number, task_type, compared_agent }) =>
+    log.warn('no worker runs the agent of a compared task; any agent may claim it now', {
+      ...{ repo, issue: issue_number, taskType: task_type, comparedAgent: compared_agent },
+    }),
+  );
 export const autoUnblockTick = (engine: Engine, onLifted: (repo: string) => void) => () =>
   autoUnblock(engine, onLifted);
 /**

@@ -74,6 +74,7 @@ export class ConfigSync {
       checks: config.checks,
       mergeMethod: config.mergeMethod,
       mergeTrain: config.mergeTrain,
+      compare: config.compare,
     });
     log.info('repo entered', { repo: config.slug, tenant: config.tenant, vcsHost, defaultBranch, answered: !!found });
     return found !== null || !host;

@@ -16,6 +16,7 @@ import {
   type Rows,
   readRows,
   retrospectivesOf,
+  scoreboardOf,
   stateTimeseriesOf,
   throughputOf,
   weeklyReliabilityOf,
@@ -44,6 +45,14 @@ async function get<T = Record<string, unknown>>(path: string): Promise<T> {
   return answer.json as T;
 }
 
+const scoreboards = (rows: Rows, ...windows: string[]): [string, object][] =>
+  windows.flatMap((window) =>
+    (['all', 'compared'] as const).map((tasks): [string, object] => [
+      `/api/agents/scoreboard?window=${window}&tasks=${tasks}`,
+      scoreboardOf(rows, { window, tasks }, NOW),
+    ]),
+  );
+
 /** Each question, and what the rows say to it. */
 function answersOf(rows: Rows, window: Window): [string, object][] {
   const types = ['state_transition', 'operator_action', 'no_such_type'];
@@ -71,6 +80,7 @@ function answersOf(rows: Rows, window: Window): [string, object][] {
     ]),
     ['/api/pipeline/weekly-reliability?', weeklyReliabilityOf(rows, NOW)],
     [`/api/pipeline/retrospectives?window=${window}`, retrospectivesOf(rows, window, NOW)],
+    ...scoreboards(rows, window),
   ];
 }
 

@@ -142,7 +142,7 @@ describe('nothing is done unless it is said so', () => {
     const { id: _id, ...copy } = bench.repo;
     await database.db
       .insertInto('repos')
-      .values({ ...copy, tenant_id: tenantId })
+      .values({ ...copy, compare: null, tenant_id: tenantId })
       .execute();
     expect((await post({ action: 'pause', filter: { repo: repo() } })).json).toMatchObject({
       status: 400,

@@ -134,7 +134,7 @@ describe('errors of the actions, in the order in which they are looked for', () 
     const { id: _id, ...copy } = other.repo;
     await database.db
       .insertInto('repos')
-      .values({ ...copy, tenant_id: tenantId })
+      .values({ ...copy, compare: null, tenant_id: tenantId })
       .execute();
     expect((await post('pause', undefined, 'twin/shop/1')).json).toMatchObject({
       status: 400,

@@ -40,6 +40,7 @@ async function pipelineOn(
     checks: 'none' as const,
     mergeMethod: 'squash' as const,
     mergeTrain: 'off' as const,
+    compare: null,
     tenant: 'default',
   }));
   const pollIntervals = { ...loaded.config.pollIntervals, sprintMaster: 1 };

@@ -48,8 +48,12 @@ test('keeps the settings that are not given when the repo was added before', asy
     repo: { poolSize: 3, setupCommand: 'make deps', enabled: true },
   });
   expect((await add({ repo: 'acme/new', poolSize: null })).json).toMatchObject({
-    repo: { poolSize: null, setupCommand: 'make deps' },
+    repo: { poolSize: null, setupCommand: 'make deps', compare: null },
   });
+  const compare = { develop: { claude: 50, codex: 50 } };
+  expect((await add({ repo: 'acme/new', compare })).json).toMatchObject({ repo: { compare } });
+  expect((await add({ repo: 'acme/new', poolSize: null })).json).toMatchObject({ repo: { compare } });
+  expect((await add({ repo: 'acme/new', compare: null })).json).toMatchObject({ repo: { compare: null } });
 });
 
 test.each([
@@ -57,6 +61,8 @@ test.each([
   [{ repo: 'nonsense' }, 400, 'must be owner/repo'],
   [{ repo: 'acme/new', tenant: 'nobody' }, 404, 'nobody'],
   [{ repo: 'acme/new', poolSize: 0 }, 400, 'poolSize'],
+  [{ repo: 'acme/new', compare: { develop: { claude: 0, codex: 1 } } }, 400, 'compare.develop.claude: must be a whole'],
+  [{ repo: 'acme/new', compare: { merge: { claude: 1, codex: 1 } } }, 400, 'types are analyze, plan, develop, review'],
   [{ repo: 'acme/new', host: 'github' }, 400, 'set GITHUB_TOKEN, or name the branch'],
 ])('refuses %j with %d and the reason', async (body, status, message) => {
   const answer = await add(body);

@@ -108,6 +108,7 @@ describe('config into the store', () => {
       .selectFrom('repos')
       .innerJoin('tenants', 'tenants.id', 'repos.tenant_id')
       .select(['external_id', 'owner', 'repos.name', 'default_branch', 'clone_url', 'vcs_host', 'pool_size', 'enabled'])
+      .select('compare')
       .orderBy('repos.slug_key')
       .execute();
   const syncOf = async (text: string, hosts: ConnectedHost[]) =>
@@ -121,7 +122,7 @@ describe('config into the store', () => {
   const REPOS = `
 repos:
   - slug: acme/shop
-  - {slug: acme/own-branch, branch: release, poolSize: 2, tenant: other}
+  - {slug: acme/own-branch, branch: release, poolSize: 2, tenant: other, compare: {develop: {claude: 3, codex: 1}}}
   - {slug: acme/silent, branch: trunk}
 `;
 
@@ -132,7 +133,7 @@ repos:
     };
     const sync = await syncOf(REPOS, [hostWith(known)]);
     await sync.tick();
-    const common = { vcs_host: 'sandbox', enabled: true };
+    const common = { vcs_host: 'sandbox', enabled: true, compare: null };
     expect(await repos()).toEqual(
       [
         {
@@ -143,6 +144,7 @@ repos:
           default_branch: 'release',
           clone_url: 'http://git/acme/own-branch.git',
           pool_size: 2,
+          compare: { develop: { claude: 3, codex: 1 } },
         },
         {
           ...common,

@@ -323,7 +323,7 @@ test('where two tenants have a repo of the name, one must be named', async () =>
   } = await database.db.selectFrom('repos').selectAll().where('id', '=', bench.repo.id).executeTakeFirstOrThrow();
   await database.db
     .insertInto('repos')
-    .values({ ...values, tenant_id: other })
+    .values({ ...values, compare: null, tenant_id: other })
     .execute();
   const many = refused(400, 'INVALID_INPUT', /set the parameter tenant$/);
   expect(await post(`${TRACK}/enable`)).toEqual(many);

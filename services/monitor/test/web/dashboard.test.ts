@@ -8,6 +8,7 @@ const TROUBLE = ['/trouble/dead-letters', '/trouble/consistency', '/trouble/writ
 
 const REPO = 'repo=acme/repo-1';
 const OTHERS = [
+  '/agents',
   '/costs',
   '/system/logs',
   '/system/events',

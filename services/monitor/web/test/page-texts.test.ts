@@ -1,6 +1,7 @@
 /** What the pages say, as far as it needs no browser. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { costText } from '../src/pages/agents/cost-text.ts';
 import { curlLine, matches, type Operation } from '../src/pages/api/document.ts';
 import { keyedEntries } from '../src/pages/logs/entries.ts';
 import { envelopeInWords, slateInWords } from '../src/pages/strategy/words.ts';
@@ -45,6 +46,20 @@ describe('the slate of a track', () => {
   test('is the default one without rows', () => {
     expect(slateOf(slateRows(null))).toBeNull();
     expect(slateInWords([])).toBe('the default slate');
+  });
+});
+
+describe('the cost per merged pull request', () => {
+  const text = (costPerMergeUsd: number | null, pricedIssues: number) =>
+    costText({ costPerMergeUsd, pricedIssues, mergedIssues: 4 } as Parameters<typeof costText>[0]);
+
+  test.each([
+    [1.5, 4, '$1.50'],
+    [0, 4, '$0.00'],
+    [1.5, 3, '$1.50, known of 3 of 4'],
+    [null, 0, 'unreported'],
+  ])('of %s, known of %s issues, is shown as "%s"', (usd, priced, shown) => {
+    expect(text(usd, priced)).toBe(shown);
   });
 });
 

@@ -9,11 +9,11 @@ type Handlers = Pick<HandlersOf<typeof workerRoutes, WorkerAuth>, 'claimTask'>;
 /** Claims, which may wait for a task. */
 export const claimHandlers = ({ engine, waiters }: HostedContext): Handlers => ({
   claimTask: async ({ body, identity, signal }) => {
-    const { workerId, taskTypes, repos, waitMs, claimKey } = body;
+    const { workerId, taskTypes, repos, agents, waitMs, claimKey } = body;
     const repoIds = await reachOf(engine.store.tenant, identity, repos);
     const { tenantId, key: tokenId } = identity;
     const secret = claimKey !== undefined && { claimSecret: identity.secretOf(claimKey.toLowerCase()) };
-    const request = { tenantId, tokenId, workerId, taskTypes, repoIds, ...secret };
+    const request = { tenantId, tokenId, workerId, taskTypes, agents, repoIds, ...secret };
     const task = await waiters.claim(request, { waitMs, signal });
     return task ? { status: 200, body: { task } } : { status: 204 };
   },

@@ -1,5 +1,6 @@
 import type { analyticsRoutes } from '@pipeline/contract';
 import {
+  agentScoreboard,
   attribution,
   autonomy,
   cohortFunnel,
@@ -43,5 +44,6 @@ export const analyticsHandlers = (deps: () => { engine: Engine }): Handlers => {
     weeklyReliabilityByName: of(weeklyReliability),
     retrospectiveSummary: of(retrospectiveSummary),
     retrospectiveSummaryByName: of(retrospectiveSummary),
+    agentScoreboard: of(agentScoreboard),
   };
 };

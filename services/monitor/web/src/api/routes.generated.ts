@@ -59,6 +59,7 @@ export const ROUTES = {
   weeklyReliabilityByName: ['get', '/pipeline/weekly-reliability'],
   retrospectiveSummary: ['get', '/api/pipeline/retrospectives'],
   retrospectiveSummaryByName: ['get', '/pipeline/retrospectives'],
+  agentScoreboard: ['get', '/api/agents/scoreboard'],
   listDeadLetters: ['get', '/api/dead-letters'],
   resolveAllDeadLetters: ['post', '/api/dead-letters/resolve-all'],
   retryDeadLetter: ['post', '/api/dead-letters/{id}/retry'],

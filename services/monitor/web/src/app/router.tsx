@@ -35,6 +35,7 @@ const routes = [
   page('/trouble/consistency', () => import('../pages/consistency/consistency-page.tsx')),
   page('/trouble/writes', () => import('../pages/writes/writes-page.tsx')),
   page('/costs', () => import('../pages/costs/costs-page.tsx')),
+  page('/agents', () => import('../pages/agents/agents-page.tsx')),
   page('/digest', () => import('../pages/digest/digest-page.tsx')),
   page('/trouble/regressions', () => import('../pages/regressions/regressions-page.tsx')),
   page('/knowledge/findings', () => import('../pages/findings/findings-page.tsx')),

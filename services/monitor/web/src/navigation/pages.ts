@@ -16,6 +16,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/knowledge/retrieve', title: 'Retrieval', glyph: 'retrieve', group: 'Knowledge' },
   { path: '/digest', title: 'Digest', glyph: 'digest', group: 'Steering' },
   { path: '/costs', title: 'Costs', glyph: 'cost', key: 'c', group: 'Steering' },
+  { path: '/agents', title: 'Agents', glyph: 'merge', group: 'Steering' },
   { path: '/steering/tracks', title: 'Tracks', glyph: 'tracks', key: 't', group: 'Steering' },
   { path: '/steering/strategy', title: 'Strategy', glyph: 'strategy', key: 's', group: 'Steering' },
   { path: '/system/logs', title: 'Logs', glyph: 'logs', key: 'l', group: 'System' },

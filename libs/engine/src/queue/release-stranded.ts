@@ -1,0 +1,23 @@
+import { COMPARED_TASK_WAIT_MS } from '@pipeline/domain';
+import { releaseStrandedTask, type StrandedTask, strandedTasks } from '@pipeline/store';
+import type { Engine } from '../context/context.ts';
+
+const BATCH = 500;
+
+/**
+ * Gives compared tasks to any agent when they have waited for 15 minutes and no worker with their agent is online. Such
+ * a task, and every later attempt of it, does not count as compared.
+ * @param onReleased called with each.
+ * @returns how many were released.
+ */
+export async function releaseStranded(engine: Engine, onReleased?: (task: StrandedTask) => void): Promise<number> {
+  let released = 0;
+  for (const task of await strandedTasks(engine.store.fleet, COMPARED_TASK_WAIT_MS, BATCH)) {
+    const key = { tenantId: task.tenant_id, taskId: task.id };
+    if (!(await releaseStrandedTask(engine.store.tenant, key, COMPARED_TASK_WAIT_MS))) continue;
+    released += 1;
+    engine.notify('svc_tasks', task.tenant_id);
+    onReleased?.(task);
+  }
+  return released;
+}
