@@ -7,6 +7,8 @@ import { fleetNote } from '../driver/fragments.ts';
 /** A model call of a run. */
 export interface RunCall {
   index: number;
+  /** Null = not reported. */
+  agent: string | null;
   model: string;
   provider: string;
   inputTokens: number;
@@ -28,7 +30,8 @@ export interface FinishedRun {
   taskId: string;
   taskType: TaskType;
   attempt: number;
-  agent: string;
+  /** The role of the task, such as `developer`. */
+  role: string;
   workerId: string;
   repo: string;
   /** Null for a run without an issue. */
@@ -74,7 +77,7 @@ export async function nextFinishedRuns(
   const { rows } = await sql<FinishedRun>`
     ${fleetNote('one export serves all tenants')}
     select r.tenant_id as "tenantId", r.id as "runId", r.task_id as "taskId", r.task_type as "taskType", r.attempt,
-      r.agent, r.worker_id as "workerId", p.owner || '/' || p.name as repo, r.issue_id as "issueId",
+      r.agent as role, r.worker_id as "workerId", p.owner || '/' || p.name as repo, r.issue_id as "issueId",
       i.issue_number as "issueNumber", i.created_at as "issueCreatedAt", r.claimed_at as "claimedAt",
       r.finished_at as "finishedAt", r.status, r.outcome, r.error_class as "errorClass",
       left(r.error_message, ${sql.lit(MAX_ERROR)}) as "errorMessage", r.finished_at::text as position, calls.of_run as calls
@@ -91,7 +94,7 @@ export async function nextFinishedRuns(
     left join issues i on i.tenant_id = r.tenant_id and i.id = r.issue_id
     cross join lateral (
       select coalesce(json_agg(json_build_object(
-        'index', a.invocation_index, 'model', a.model, 'provider', a.provider, 'inputTokens', a.input_tokens,
+        'index', a.invocation_index, 'agent', a.agent, 'model', a.model, 'provider', a.provider, 'inputTokens', a.input_tokens,
         'outputTokens', a.output_tokens, 'cacheReadTokens', a.cache_read_tokens,
         'cacheWriteTokens', a.cache_write_tokens, 'turns', a.turns, 'costUsd', a.cost_usd,
         'stopReason', a.stop_reason, 'reportedAt', a.created_at

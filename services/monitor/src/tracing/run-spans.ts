@@ -19,7 +19,7 @@ export function spansOf(run: FinishedRun, resource: Resource): ReadableSpan[] {
   const spanId = spanIdOfRun(taskId, runId);
   const ofRun = span({
     context: { traceId, spanId },
-    name: `invoke_agent ${run.agent}`,
+    name: `invoke_agent ${agentOf(run)}`,
     kind: SpanKind.INTERNAL,
     from: run.claimedAt,
     to: run.finishedAt,
@@ -78,6 +78,9 @@ function span({ context, parentId, from, to, attributes, ...facts }: SpanFacts):
   };
 }
 
+/** The agent that the worker reported, or the role of a run without one. */
+const agentOf = ({ calls, role }: FinishedRun): string => calls[0]?.agent ?? role;
+
 const hrTime = (ms: number): HrTime => [Math.floor(ms / 1_000), (ms % 1_000) * 1_000_000];
 
 const statusOf = ({ errorMessage, errorClass }: FinishedRun): SpanStatus =>
@@ -90,12 +93,13 @@ function runAttributes(run: FinishedRun): Attributes {
   const unreported = run.calls.length - costs.length;
   return {
     'gen_ai.operation.name': 'invoke_agent',
-    'gen_ai.agent.name': run.agent,
+    'gen_ai.agent.name': agentOf(run),
     'gen_ai.provider.name': run.calls[0]?.provider,
     'gen_ai.request.model': run.calls[0]?.model,
     'gen_ai.usage.input_tokens': sumOf(run.calls, 'inputTokens'),
     'gen_ai.usage.output_tokens': sumOf(run.calls, 'outputTokens'),
     'error.type': run.errorClass ?? undefined,
+    'pipeline.role': run.role,
     'pipeline.repo': run.repo,
     'pipeline.issue.number': run.issueNumber ?? undefined,
     'pipeline.task.id': run.taskId,

@@ -106,7 +106,10 @@ async function analyse(invocations: Invocation[] = []) {
 
 describe('a finished run', () => {
   test('is sent as a span with its model calls, in the trace that its task and its issue name', async () => {
-    const task = await analyse([CALL, { ...CALL, ...SILENT, index: 1, model: 'haiku' }]);
+    const task = await analyse([
+      { ...CALL, agent: 'claude' },
+      { ...CALL, ...SILENT, index: 1, model: 'haiku' },
+    ]);
     at(60);
     expect(await exportNext()).toBe(false);
 
@@ -120,13 +123,18 @@ describe('a finished run', () => {
     const why = await explainIssue(database.store, scope, { slug: 'acme/shop', number });
     expect(why.traceId).toBe(run.traceId);
 
-    expect(run).toMatchObject({ name: 'invoke_agent analyzer', kind: 1, status: { code: 1 } });
+    expect(run).toMatchObject({ name: 'invoke_agent claude', kind: 1, status: { code: 1 } });
     expect(run.parentSpanId).toBeUndefined();
     expect([time(run.startTimeUnixNano), time(run.endTimeUnixNano)]).toEqual([0, 20]);
     expect(attributesOf(run)).toMatchObject({
-      ...{ 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'analyzer', 'gen_ai.request.model': 'opus' },
+      ...{ 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'claude', 'gen_ai.request.model': 'opus' },
       ...{ 'gen_ai.usage.input_tokens': 1_000, 'gen_ai.usage.output_tokens': 200 },
-      ...{ 'pipeline.repo': 'acme/shop', 'pipeline.issue.number': number, 'pipeline.task.type': 'analyze' },
+      ...{
+        'pipeline.repo': 'acme/shop',
+        'pipeline.issue.number': number,
+        'pipeline.task.type': 'analyze',
+        'pipeline.role': 'analyzer',
+      },
       ...{ 'pipeline.cost_usd': 0.25, 'pipeline.unreported_costs': 1, 'pipeline.run.outcome': 'needs-clarification' },
     });
     expect(first).toMatchObject({ name: 'chat opus', kind: 3, traceId: run.traceId, parentSpanId: run.spanId });
