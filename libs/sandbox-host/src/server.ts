@@ -78,6 +78,8 @@ export interface SandboxHost {
   url: string;
   addRepo(repo: NewRepo): Promise<void>;
   addUser(user: NewUser): void;
+  /** Adds an app, or installs a known one on accounts where it is not installed. */
+  addApp(app: NewApp): void;
   addWebhook(hook: NewHook): void;
   failNext(fault: Fault): void;
   requests: RequestLog;
@@ -135,6 +137,7 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxHost
     url: sandbox.url(),
     addRepo: async (repo) => void (await addRepo(sandbox, repo)),
     addUser: (user) => void addUser(sandbox, user),
+    addApp: (app) => void addApp(sandbox, app),
     addWebhook: (hook) => void addHook(sandbox, hook),
     failNext: (fault) => faults.add(fault),
     requests,

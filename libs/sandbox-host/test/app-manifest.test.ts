@@ -189,7 +189,7 @@ describe('an app from a manifest', () => {
     await environment.sandbox.flushWebhooks();
     const parsed = deliveries.map(({ event, body }) => [event, parseWebhook(event, JSON.parse(body))]);
     expect(parsed).toMatchObject([
-      ['installation', 'ignored'],
+      ['installation', [{ kind: 'repositories', added: [{ name: 'shop' }], removed: [] }]],
       ['issues', [{ kind: 'issue', issue: { title: 'After it' } }]],
       ['installation_repositories', [{ kind: 'repositories', added: [{ name: 'till' }], removed: [] }]],
       ['installation_repositories', [{ kind: 'repositories', added: [], removed: [{ name: 'shop' }] }]],

@@ -103,25 +103,24 @@ describe('a host accessed as a GitHub App', () => {
 describe('a repo without an installation', () => {
   test('is reported as such when it is read or written to', async () => {
     const host = appHost();
-    const missing = { kind: 'not-found', message: expect.stringContaining('not installed on other/shop') };
+    const missing = { kind: 'no-access', message: expect.stringContaining('not installed on other/shop') };
     await expect(host.getIssue(OTHER, 1)).rejects.toMatchObject(missing);
     const comment = { type: 'postComment', body: 'Hello', marker: 'm3' } as const;
     expect(await host.execute(OTHER, 1, comment, { mayHaveHappened: false })).toMatchObject({
-      status: 'refused',
-      httpStatus: 404,
+      status: 'no-access',
       message: missing.message,
     });
     expect(await host.getRepo(OTHER)).toBeNull();
   });
 
   test('does not make an issue count as missing when its state is read', async () => {
-    await expect(appHost().standingOf(OTHER, 1)).rejects.toMatchObject({ kind: 'not-found' });
+    await expect(appHost().standingOf(OTHER, 1)).rejects.toMatchObject({ kind: 'no-access' });
   });
 
   test('is looked up again when the app may have been installed since', async () => {
     const host = appHost();
-    await expect(host.getIssue(OTHER, 1)).rejects.toMatchObject({ kind: 'not-found' });
-    await expect(host.getIssue(OTHER, 1)).rejects.toMatchObject({ kind: 'not-found' });
+    await expect(host.getIssue(OTHER, 1)).rejects.toMatchObject({ kind: 'no-access' });
+    await expect(host.getIssue(OTHER, 1)).rejects.toMatchObject({ kind: 'no-access' });
     expect(lookups()).toBe(2);
   });
 });

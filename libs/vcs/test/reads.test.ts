@@ -115,7 +115,6 @@ describe('what the host says', () => {
 
   test.each([
     [403, { status: 'refused', httpStatus: 403 }],
-    [404, { status: 'refused', httpStatus: 404 }],
     [410, { status: 'refused', httpStatus: 410 }],
     [422, { status: 'refused', httpStatus: 422, kind: 'other' }],
     [401, { status: 'failed', ambiguous: false }],
@@ -123,7 +122,23 @@ describe('what the host says', () => {
   ])('status %i', async (status, expected) => {
     const { host, calls } = scripted(json(status, { message: 'no' }), 'sandbox');
     expect(await run(host)).toMatchObject(expected);
-    expect(calls).toHaveLength(1);
+    expect(calls.filter((call) => call.startsWith('POST'))).toHaveLength(1);
+  });
+
+  test('a write to a repo that is hidden, archived or of a suspended installation waits for access', async () => {
+    const label404 = json(404, { message: 'Not Found' });
+    expect(await run(scripted(label404).host)).toMatchObject({ status: 'no-access' });
+    const suspended = json(403, { message: 'This installation has been suspended' });
+    expect(await run(scripted(suspended).host)).toMatchObject({ status: 'no-access' });
+    const ofRepo = (repo: object) => {
+      const answers = [json(403, { message: 'Repository was archived so is read-only.' }), json(200, repo)];
+      return scripted(() => (answers.shift() ?? label404)());
+    };
+    expect(await run(ofRepo({ archived: true }).host)).toMatchObject({
+      status: 'no-access',
+      message: expect.stringContaining('is archived'),
+    });
+    expect(await run(ofRepo({ archived: false }).host)).toMatchObject({ status: 'refused', httpStatus: 403 });
   });
 
   test('a read is repeated when the host stumbles, a write never', async () => {

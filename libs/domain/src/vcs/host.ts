@@ -175,6 +175,7 @@ export interface ExecuteContext {
  *   and the host's time of an issue that was opened or closed.
  * - refused: the host will always refuse it. `kind` distinguishes mergePR's refusals.
  * - rate-limited: retry at `retryAt`; the attempt is not counted.
+ * - no-access: this identity cannot reach the repository, or it is archived; the entry waits, uncounted, until it can.
  * - failed: retry after a backoff; `ambiguous` = the host may have executed it anyway.
  */
 export type ExecuteResult =
@@ -192,6 +193,7 @@ export type ExecuteResult =
       headSha?: string;
     }
   | { status: 'rate-limited'; retryAt: string; message: string }
+  | { status: 'no-access'; message: string }
   | { status: 'failed'; message: string; ambiguous: boolean };
 
 /** Host events from webhooks and polls; both are handled by the engine's intake. */

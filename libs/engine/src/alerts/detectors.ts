@@ -120,7 +120,11 @@ const DETECTORS: readonly Detector[] = [
   fromStore(
     { name: 'projection_backlog', severity: warning, threshold: 'projectionBacklogMinutes' },
     unwrittenForLong,
-    (s) => `${s.detail} host writes of ${s.repo} are pending, the oldest for ${s.value} min`,
+    (s) => {
+      const [, count, error] = /^(\d+)(?: (.*))?$/s.exec(s.detail ?? '') ?? [];
+      const age = `${count} host writes of ${s.repo} are pending, the oldest for ${s.value} min`;
+      return error === undefined ? age : `${age}: ${error}`;
+    },
   ),
   fromStore(
     { name: 'cost_anomaly', severity: warning, threshold: 'costAnomalyFactor' },

@@ -3,6 +3,7 @@ import {
   currentLabels,
   type ExecuteResult,
   type HostIntent,
+  MINUTE_MS,
   type ProjectionAction,
   projectionDelayMs,
   repeatedAction,
@@ -20,6 +21,7 @@ import {
   lockProjection,
   type ProjectionRow,
   postponeProjection,
+  postponeRepoProjections,
   pullRequestsOf,
   type SendableProjection,
   sendableProjections,
@@ -35,6 +37,9 @@ import { applyEffects, hasEffects, onMergeRefused } from './effects.ts';
 import { keepWaiting } from './merge-wait.ts';
 import { deadLetterProjection } from './projection-dead-letters.ts';
 import type { Sending } from './sending.ts';
+
+/** Pause between two looks whether a repo can be reached again. */
+const ACCESS_RETRY_MS = 2 * MINUTE_MS;
 
 /** The outbox entries that may be sent to this kind of host now: at most one per lane of an issue. One indexed read. */
 export const sendable = (engine: Engine, clientType: string, limit: number): Promise<SendableProjection[]> =>
@@ -124,6 +129,7 @@ const OUTCOME: { [S in ExecuteResult['status']]: (unit: TransactionContext, sett
   ok: onOk,
   refused: onRefused,
   'rate-limited': onRateLimited,
+  'no-access': onNoAccess,
   failed: onFailed,
 };
 
@@ -173,6 +179,19 @@ async function onRateLimited(unit: TransactionContext, settled: Settled<'rate-li
     retry_after: result.retryAt,
     error: result.message,
   });
+}
+
+/** Every host write of the repo waits: each would get the same answer. */
+async function onNoAccess(unit: TransactionContext, settled: Settled<'no-access'>): Promise<void> {
+  const { projection, mayHaveHappened, result } = settled;
+  await postponeProjection(unit.tx, unit.tenantId, projection.id, {
+    attempts: projection.attempts,
+    attempt_started_at: mayHaveHappened ? projection.attempt_started_at : null,
+    error: result.message,
+    delayMs: ACCESS_RETRY_MS,
+  });
+  const repo = { tenantId: unit.tenantId, repoId: projection.repo_id };
+  unit.send(postponeRepoProjections(unit.tx, repo, { delayMs: ACCESS_RETRY_MS, error: result.message }));
 }
 
 async function onFailed(unit: TransactionContext, settled: Settled<'failed'>): Promise<void> {

@@ -134,7 +134,18 @@ export function grantOf(sandbox: Sandbox, token: string): Grant | undefined {
   if (!token.startsWith('ghs_')) return undefined;
   const hash = hashOf(token);
   const found = sandbox.state.list('grant', GLOBAL).find((grant) => grant.tokenHash === hash);
-  return found && Date.parse(found.expiresAt) > sandbox.now().getTime() ? found : undefined;
+  if (!found || Date.parse(found.expiresAt) <= sandbox.now().getTime()) return undefined;
+  const { appId, owner } = found;
+  const isOf = (each: InstallationRecord) => each.appId === appId && each.owner.toLowerCase() === owner.toLowerCase();
+  const installation = sandbox.state.list('installation', GLOBAL).find(isOf);
+  // Tokens of a deleted installation end with it.
+  if (installation) requireActive(installation);
+  return installation && found;
+}
+
+/** @throws Failure 403 in the host's words. */
+export function requireActive({ suspendedAt }: InstallationRecord): void {
+  if (suspendedAt !== undefined) throw new Failure(403, 'This installation has been suspended');
 }
 
 export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');

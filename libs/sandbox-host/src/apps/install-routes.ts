@@ -4,10 +4,11 @@ import { z } from 'zod';
 import { Failure, notFound } from '../http/failure.ts';
 import { sendPage } from '../http/page.ts';
 import { readBody } from '../http/request.ts';
-import { renderRepo, renderUser } from '../render/basics.ts';
+import { renderUser } from '../render/basics.ts';
 import { type AppRecord, GLOBAL, type InstallationRecord, type RepoRecord, type Sandbox } from '../state/model.ts';
 import { change, findRepo, timestamp } from '../state/sandbox.ts';
 import { reaches } from './grants.ts';
+import { namedRepos, notifyApp } from './notify.ts';
 import { requireOwner } from './registration.ts';
 import { renderInstallation } from './render.ts';
 
@@ -76,18 +77,18 @@ function install(sandbox: Sandbox, app: AppRecord & { owner: string }, to: { rep
     ...fresh,
     repoIds: to.repoIds,
     createdAt: known?.createdAt ?? timestamp(sandbox),
+    suspendedAt: known?.suspendedAt,
   };
   state.put('installation', GLOBAL, saved);
+  if (!known) {
+    notifyApp(sandbox, app, saved, 'created', to.by);
+    return saved;
+  }
   const hook = state.list('hook', GLOBAL).find(({ appId }) => appId === app.id);
   if (!hook) return saved;
   const around = { installation: renderInstallation(sandbox, app, saved), sender: renderUser(sandbox, to.by) };
   const repos = state.list('repo', GLOBAL);
-  const named = (list: RepoRecord[]) => list.map((repo) => pick(renderRepo(sandbox, repo)));
-  if (!known) {
-    const repositories = named(repos.filter((repo) => reaches(saved, repo)));
-    deliveries.emit('installation', { action: 'created', ...around, repositories }, hook.id);
-    return saved;
-  }
+  const named = (list: RepoRecord[]) => namedRepos(sandbox, list);
   const added = named(repos.filter((repo) => reaches(saved, repo) && !reaches(known, repo)));
   const removed = named(repos.filter((repo) => reaches(known, repo) && !reaches(saved, repo)));
   for (const action of ['added', 'removed'] as const) {
@@ -102,8 +103,3 @@ function install(sandbox: Sandbox, app: AppRecord & { owner: string }, to: { rep
   }
   return saved;
 }
-
-const pick = ({ id, node_id, name, full_name, private: hidden }: ReturnType<typeof renderRepo>) => ({
-  ...{ id, node_id, name, full_name },
-  private: hidden,
-});

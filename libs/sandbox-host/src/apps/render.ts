@@ -40,8 +40,8 @@ export function renderInstallation(sandbox: Sandbox, app: AppRecord, installatio
     permissions: permissionsOf(app),
     events: app.events ?? [],
     single_file_name: null,
-    suspended_at: null,
-    suspended_by: null,
+    suspended_at: installation.suspendedAt ?? null,
+    suspended_by: installation.suspendedAt ? account : null,
     created_at: installation.createdAt,
     updated_at: timestamp(sandbox),
   };

@@ -1,4 +1,4 @@
-import express, { Router } from 'express';
+import express, { type Request, Router } from 'express';
 import { z } from 'zod';
 import { Failure, notFound } from '../http/failure.ts';
 import { numberParam, readBody } from '../http/request.ts';
@@ -11,8 +11,9 @@ import {
   type RepoRecord,
   type Sandbox,
 } from '../state/model.ts';
-import { findRepo } from '../state/sandbox.ts';
-import { addGrant, appOf, permissionsOf, reaches } from './grants.ts';
+import { findRepo, timestamp } from '../state/sandbox.ts';
+import { addGrant, appOf, permissionsOf, reaches, requireActive } from './grants.ts';
+import { notifyApp } from './notify.ts';
 import { renderApp, renderInstallation } from './render.ts';
 
 const TokenRequest = z.strictObject({
@@ -45,6 +46,7 @@ export function appRoutes(sandbox: Sandbox): Router {
     const app = await appOf(sandbox, req.headers.authorization);
     const installation = installations(app).find(({ id }) => id === numberParam(req, 'id'));
     if (!installation) throw notFound();
+    requireActive(installation);
     const wish = readBody(TokenRequest, req, 'InstallationToken');
     const repos = requestedRepos(sandbox, installation, wish);
     const permissions = wishedPermissions(app, wish);
@@ -56,6 +58,34 @@ export function appRoutes(sandbox: Sandbox): Router {
       repository_selection: repos || installation.repoIds ? 'selected' : 'all',
       ...(repos && { repositories: repos.map((repo) => renderRepo(sandbox, repo)) }),
     });
+  });
+  /** The installation that the path names; 404 for one of another app. */
+  const ownInstallation = async (req: Request) => {
+    const app = await appOf(sandbox, req.headers.authorization);
+    const found = installations(app).find(({ id }) => id === numberParam(req, 'id'));
+    if (!found) throw notFound();
+    return { app, found };
+  };
+  const suspension = router.route('/app/installations/:id/suspended');
+  suspension.put(async (req, res) => {
+    const { app, found } = await ownInstallation(req);
+    const suspended = { ...found, suspendedAt: timestamp(sandbox) };
+    state.put('installation', GLOBAL, suspended);
+    notifyApp(sandbox, app, suspended, 'suspend');
+    res.status(204).end();
+  });
+  suspension.delete(async (req, res) => {
+    const { app, found } = await ownInstallation(req);
+    const active = { ...found, suspendedAt: undefined };
+    state.put('installation', GLOBAL, active);
+    notifyApp(sandbox, app, active, 'unsuspend');
+    res.status(204).end();
+  });
+  router.delete('/app/installations/:id', async (req, res) => {
+    const { app, found } = await ownInstallation(req);
+    state.remove('installation', GLOBAL, found.id);
+    notifyApp(sandbox, app, found, 'deleted');
+    res.status(204).end();
   });
   return router;
 }

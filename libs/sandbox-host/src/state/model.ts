@@ -258,6 +258,8 @@ export interface InstallationRecord {
   /** Repositories of the owner that it was installed on; null and absent = all. */
   repoIds?: number[] | null;
   createdAt: string;
+  /** Absent = it is active. */
+  suspendedAt?: string | undefined;
 }
 
 /** A code that can be exchanged once for the secrets of an app that was made from a manifest. */

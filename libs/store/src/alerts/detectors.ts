@@ -79,9 +79,11 @@ export const unwrittenForLong = (fleet: Db, minutes: number): Promise<Sighting[]
     sql<Sighting>`
       ${note}
       select p.tenant_id, p.repo_id::text as subject, ${slugOf} as repo, null::int as issue_number,
-        null::text as worker_id, ${minutesSince('p.oldest')} as value, p.n::text as detail
+        null::text as worker_id, ${minutesSince('p.oldest')} as value,
+        p.n || coalesce(' ' || p.error, '') as detail
       from (
-        select tenant_id, repo_id, min(created_at) as oldest, count(*) as n
+        select tenant_id, repo_id, min(created_at) as oldest, count(*) as n,
+          left((array_agg(error order by id))[1], 500) as error
         from projections where status = 'pending'
           and not (action ->> 'type' = 'mergePR' and retry_after is not null and error is null)
         group by 1, 2

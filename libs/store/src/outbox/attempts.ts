@@ -40,7 +40,9 @@ const begin = prepared(
   (_db, p: Params<Attempt>) => sql<Record<string, unknown>>`
     with entry as (
       select ${columns(COLUMNS.projections)} from projections
-      where tenant_id = ${p('tenantId')} and id = ${p('id')} and status = 'pending' for update
+      where tenant_id = ${p('tenantId')} and id = ${p('id')} and status = 'pending'
+        and (retry_after is null or retry_after <= svc_now())
+      for update
     ), begun as (
       update projections p
       set attempt_started_at = svc_now(), attempt_epoch = ${p('epoch')}, updated_at = svc_now()
@@ -62,7 +64,7 @@ const begin = prepared(
  * Locks a pending entry and marks it as being sent. `attempt_started_at` stays set until the result of the attempt is known, so
  * an entry that still has it was interrupted: the host may have executed it. The issue is read without a lock. Cost: three
  * primary keys, one unique index, one update.
- * @returns undefined when the entry is no longer pending.
+ * @returns undefined when the entry is no longer pending, or was postponed meanwhile.
  */
 export async function beginAttempt(tx: Tx, attempt: Attempt): Promise<BegunAttempt | undefined> {
   const row = await begin.first(tx, attempt);

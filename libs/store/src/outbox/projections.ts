@@ -1,7 +1,7 @@
 import type { Lane, ProjectionAction, ProjectionStatus } from '@pipeline/domain';
 import { LANES, laneOf, MAX_PROJECTION_ATTEMPTS } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
-import { svcNow, svcNowPlus } from '../driver/clock.ts';
+import { msInterval, svcNow, svcNowPlus } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
@@ -294,3 +294,24 @@ export const postponeProjection = (
     ...change
   }: { delayMs: number; attempts: number; attempt_started_at: string | null; error: string | null },
 ): Promise<void> => updateProjection(tx, tenantId, id, { ...change, retry_after: svcNowPlus(delayMs) });
+
+/**
+ * Postpones all pending entries of a repo that are not due later anyway. Entries that are locked are skipped: they are
+ * about to be settled themselves, and two transactions that postpone the same entries cannot wait for each other. Cost:
+ * the open entries of the repo, by index projections_open.
+ */
+export async function postponeRepoProjections(
+  tx: Tx,
+  { tenantId, repoId }: { tenantId: number; repoId: number },
+  { delayMs, error }: { delayMs: number; error: string },
+): Promise<void> {
+  await sql`
+    update projections p set retry_after = svc_now() + ${msInterval(delayMs)}, error = ${error}
+    from (
+      select id from projections
+      where tenant_id = ${tenantId} and repo_id = ${repoId} and status = 'pending'
+        and coalesce(retry_after, '-infinity') < svc_now() + ${msInterval(delayMs)}
+      order by id for update skip locked
+    ) open
+    where p.tenant_id = ${tenantId} and p.id = open.id`.execute(tx);
+}

@@ -18,7 +18,7 @@ export interface GitHubAppHostOptions extends GitHubAppOptions {
 
 /**
  * The version-control host, accessed as a GitHub App: each repo with a token of the installation on it. Reads of a repo
- * without an installation throw HostError `not-found`; `getRepo` returns null.
+ * without an active installation throw HostError `no-access`; `getRepo` returns null.
  */
 export function createGitHubAppHost(options: GitHubAppHostOptions): VcsHost {
   const { appId, privateKey, appFetch = options.fetch, now, ...shared } = options;
@@ -69,7 +69,7 @@ function delegate(
       try {
         return await hostOf(repo).getRepo(repo);
       } catch (error) {
-        if (error instanceof HostError && error.kind === 'not-found') return null;
+        if (error instanceof HostError && error.kind === 'no-access') return null;
         throw error;
       }
     },

@@ -4,11 +4,12 @@ import type { ExecuteResult } from '@pipeline/domain';
 /**
  * - rate-limited: ask again at `retryAt`.
  * - not-found: no such thing, or hidden from this identity.
+ * - no-access: the app is not installed on the repository, or its installation is suspended.
  * - unauthorized: the credentials are wrong or expired; only an operator mends that.
  * - refused: the host will give the same answer again.
  * - unavailable: the network or the host failed.
  */
-type HostFailure = 'rate-limited' | 'not-found' | 'unauthorized' | 'refused' | 'unavailable';
+type HostFailure = 'rate-limited' | 'not-found' | 'no-access' | 'unauthorized' | 'refused' | 'unavailable';
 
 /** What every read of the adapter throws. */
 export class HostError extends Error {
@@ -57,8 +58,11 @@ function fromAnswer(error: RequestError, now: Date): HostError {
   const httpStatus = error.response ? error.status : null;
   const retryAt = rateLimitedUntil(error, now);
   if (retryAt) return new HostError('rate-limited', message, { httpStatus, retryAt, cause: error });
-  return new HostError(kindOf(httpStatus), message, { httpStatus, cause: error });
+  const kind = httpStatus === 403 && SUSPENDED.test(message) ? 'no-access' : kindOf(httpStatus);
+  return new HostError(kind, message, { httpStatus, cause: error });
 }
+
+const SUSPENDED = /installation has been suspended/i;
 
 function kindOf(status: number | null): HostFailure {
   if (status === null || status >= 500) return 'unavailable';
@@ -74,6 +78,7 @@ export function toResult(error: unknown, now: Date, ambiguous: boolean): Execute
   const { kind, message, httpStatus, retryAt } = toHostError(error, now);
   if (kind === 'rate-limited' && retryAt) return { status: 'rate-limited', retryAt, message };
   if (kind === 'unavailable') return { status: 'failed', message, ambiguous };
+  if (kind === 'no-access') return { status: 'no-access', message };
   if (kind === 'unauthorized') return { status: 'failed', message, ambiguous: false };
   return { status: 'refused', httpStatus: httpStatus ?? 0, message, kind: 'other' };
 }

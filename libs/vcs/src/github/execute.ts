@@ -1,5 +1,5 @@
 import type { ExecuteResult, ProjectionAction, ProjectionType } from '@pipeline/domain';
-import { toResult } from './errors.ts';
+import { answered, toResult } from './errors.ts';
 import { postComment, updateComment } from './execute-comments.ts';
 import { deleteBranch, setCommitStatus } from './execute-git.ts';
 import { assignIssue, closeIssue, createIssue, linkSubIssue, reopenIssue } from './execute-issues.ts';
@@ -41,9 +41,29 @@ export async function execute(target: Target, action: ProjectionAction, now: () 
   try {
     return await runStep(action.type, target, action as never);
   } catch (error) {
-    return toResult(error, now(), STEPS[action.type].once);
+    const result = toResult(error, now(), STEPS[action.type].once);
+    const mayLackAccess = result.status === 'refused' && (result.httpStatus === 403 || result.httpStatus === 404);
+    return mayLackAccess ? ((await lostAccess(target)) ?? result) : result;
   }
 }
 
 const runStep = <T extends ProjectionType>(type: T, target: Target, action: Extract<ProjectionAction, { type: T }>) =>
   STEPS[type].run(target, action as never);
+
+/**
+ * Whether a write was refused because of the repository and not of what was written: a host answers both with the same
+ * status. One request.
+ * @returns null when the repository can be read and written, or is not known to be out of reach.
+ */
+async function lostAccess({ client, repo }: Target): Promise<ExecuteResult | null> {
+  const name = `${repo.owner}/${repo.name}`;
+  try {
+    const { data } = await client.rest.repos.get({ owner: repo.owner, repo: repo.name });
+    return data.archived ? { status: 'no-access', message: `${name} is archived: unarchive it on the host` } : null;
+  } catch (error) {
+    const message = `${name} cannot be reached: give the identity of the pipeline access to it, or disable the repository`;
+    if (answered(error, 404)) return { status: 'no-access', message };
+    const result = toResult(error, new Date(), false);
+    return result.status === 'no-access' ? result : null;
+  }
+}

@@ -36,7 +36,7 @@ export class InstallationTokens {
 
   /**
    * Returns a token for a repo. Looks its installation up again when the stored one no longer exists.
-   * @throws HostError `not-found` when the app is not installed on the repo; RequestError for other responses.
+   * @throws HostError `no-access` when the app is not installed on the repo; RequestError for other responses.
    */
   async tokenFor(target: RepoInstallation): Promise<string> {
     const wasKnown = target.id !== null;
@@ -70,7 +70,7 @@ export class InstallationTokens {
     } catch (error) {
       if (!answered(error, 404)) throw error;
       const message = `the GitHub App is not installed on ${owner}/${name}: install it there or add the repository to its installation`;
-      throw new HostError('not-found', message, { httpStatus: 404, cause: error });
+      throw new HostError('no-access', message, { httpStatus: 404, cause: error });
     }
   }
 

@@ -41,6 +41,7 @@ export function throwHostRefusal(error: unknown): never {
 
 const REFUSED = {
   'not-found': 'The app is not installed on this repository',
+  'no-access': 'The installation of the app on this repository is suspended',
   unauthorized: 'The host does not accept the id and key of the app',
   refused: 'The installation of the app lacks a right that this type of task needs',
 } as const;

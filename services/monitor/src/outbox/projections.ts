@@ -157,7 +157,8 @@ export class ProjectionExecutor {
       return await passMergeGate(engine, sending, this.#deps.host);
     } catch (error) {
       if (!(error instanceof HostError)) throw error;
-      const { message, retryAt } = error;
+      const { kind, message, retryAt } = error;
+      if (kind === 'no-access') return { status: 'no-access', message };
       return retryAt === null
         ? { status: 'failed', message, ambiguous: false }
         : { status: 'rate-limited', message, retryAt };
