@@ -81,7 +81,7 @@ function install(sandbox: Sandbox, app: AppRecord & { owner: string }, to: { rep
   };
   state.put('installation', GLOBAL, saved);
   if (!known) {
-    notifyApp(sandbox, app, saved, 'created', to.by);
+    notifyApp(sandbox, app, saved, { action: 'created', by: to.by });
     return saved;
   }
   const hook = state.list('hook', GLOBAL).find(({ appId }) => appId === app.id);

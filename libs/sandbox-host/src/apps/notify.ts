@@ -8,8 +8,7 @@ export function notifyApp(
   sandbox: Sandbox,
   app: AppRecord,
   installation: InstallationRecord,
-  action: 'created' | 'deleted' | 'suspend' | 'unsuspend',
-  by = installation.owner,
+  { action, by = installation.owner }: { action: 'created' | 'deleted' | 'suspend' | 'unsuspend'; by?: string },
 ): void {
   const { state, deliveries } = sandbox;
   const hook = state.list('hook', GLOBAL).find(({ appId }) => appId === app.id);

@@ -71,20 +71,20 @@ export function appRoutes(sandbox: Sandbox): Router {
     const { app, found } = await ownInstallation(req);
     const suspended = { ...found, suspendedAt: timestamp(sandbox) };
     state.put('installation', GLOBAL, suspended);
-    notifyApp(sandbox, app, suspended, 'suspend');
+    notifyApp(sandbox, app, suspended, { action: 'suspend' });
     res.status(204).end();
   });
   suspension.delete(async (req, res) => {
     const { app, found } = await ownInstallation(req);
     const active = { ...found, suspendedAt: undefined };
     state.put('installation', GLOBAL, active);
-    notifyApp(sandbox, app, active, 'unsuspend');
+    notifyApp(sandbox, app, active, { action: 'unsuspend' });
     res.status(204).end();
   });
   router.delete('/app/installations/:id', async (req, res) => {
     const { app, found } = await ownInstallation(req);
     state.remove('installation', GLOBAL, found.id);
-    notifyApp(sandbox, app, found, 'deleted');
+    notifyApp(sandbox, app, found, { action: 'deleted' });
     res.status(204).end();
   });
   return router;

@@ -7,6 +7,7 @@ import { roleOf } from '../access/roles.ts';
 import { authenticate, mayUseGit } from '../apps/auth.ts';
 import { Failure } from '../http/failure.ts';
 import { pushRulesOf } from '../protection/rules.ts';
+import { requireWritable } from '../repos/routes.ts';
 import { syncPulls } from '../repos/sync-pulls.ts';
 import type { RepoRecord, Sandbox } from '../state/model.ts';
 import { findRepo } from '../state/sandbox.ts';
@@ -42,6 +43,7 @@ async function serve(sandbox: Sandbox, req: Request, res: Response, call: Call):
     return;
   }
   const { repo, login } = access;
+  if (push) requireWritable(repo);
   const output = await startBackend(sandbox, req, { ...call, repo, login });
   const head = await readHead(output);
   res.status(head.status).set(head.headers);

@@ -135,7 +135,7 @@ export function renderRepo(sandbox: Sandbox, repo: RepoRecord) {
     has_pages: false,
     has_downloads: false,
     has_discussions: false,
-    archived: false,
+    archived: repo.archived ?? false,
     disabled: false,
     visibility: repo.private ? 'private' : 'public',
     allow_merge_commit: methods.includes('merge'),

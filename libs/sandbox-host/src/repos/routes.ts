@@ -1,9 +1,19 @@
 import { Router } from 'express';
-import { roleOf } from '../access/roles.ts';
-import { notFound } from '../http/failure.ts';
-import { repoOf, viewerOf } from '../http/request.ts';
+import { z } from 'zod';
+import { requireRole, roleOf } from '../access/roles.ts';
+import { Failure, notFound } from '../http/failure.ts';
+import { readBody, repoOf, viewerOf } from '../http/request.ts';
 import { renderRepo, renderSelf, renderUser } from '../render/basics.ts';
-import type { Sandbox } from '../state/model.ts';
+import { GLOBAL, type RepoRecord, type Sandbox } from '../state/model.ts';
+import { change } from '../state/sandbox.ts';
+
+/** The only setting that can be changed later. */
+const RepoSettings = z.object({ archived: z.boolean() });
+
+/** @throws Failure 403 in the host's words. */
+export function requireWritable({ archived }: RepoRecord): void {
+  if (archived) throw new Failure(403, 'Repository was archived so is read-only.');
+}
 
 const LEGACY = { admin: 'admin', write: 'write', triage: 'read', read: 'read', none: 'none' } as const;
 
@@ -11,7 +21,29 @@ const LEGACY = { admin: 'admin', write: 'write', triage: 'read', read: 'read', n
 export function repoRoutes(sandbox: Sandbox): Router {
   const router = Router({ mergeParams: true });
 
-  router.get('/', (_req, res) => {
+  const settings = router.route('/');
+  settings.patch((req, res) => {
+    const repo = repoOf(res);
+    const by = viewerOf(res).login;
+    requireRole(repo, by, 'admin');
+    const { archived } = readBody(RepoSettings, req, 'Repository');
+    const saved = change(sandbox, () => {
+      const edited = { ...repo, archived };
+      sandbox.state.put('repo', GLOBAL, edited);
+      return edited;
+    });
+    const action = archived ? 'archived' : 'unarchived';
+    const around = { repository: renderRepo(sandbox, saved), sender: renderUser(sandbox, by) };
+    if (archived !== (repo.archived ?? false)) sandbox.deliveries.emit('repository', { action, ...around });
+    res.json(renderRepo(sandbox, saved));
+  });
+  // The first router of all below a repository: no other write gets past it.
+  router.use((req, res, next) => {
+    if (req.method !== 'GET' && req.method !== 'HEAD') requireWritable(repoOf(res));
+    next();
+  });
+
+  settings.get((_req, res) => {
     res.json(renderRepo(sandbox, repoOf(res)));
   });
 

@@ -45,6 +45,8 @@ export interface RepoRecord {
   lastNumber: number;
   /** Id of the repository that it is a fork of; null and absent = none. */
   forkOf?: number | null;
+  /** Read-only; absent = not archived. */
+  archived?: boolean;
   /** Ways of merging that its settings allow; absent = all. */
   mergeMethods?: MergeMethod[];
   /** Checks that the host runs itself on the head of each pull request; absent = none. */

@@ -180,6 +180,17 @@ describe('host writes of a repo without access', () => {
     expect(new Set((await entries()).map(({ status }) => status))).toEqual(new Set(['complete']));
   });
 
+  test('wait while the repository is archived', async () => {
+    await onHost('PATCH', `/repos/${SLUG}`, { archived: true });
+    await drain();
+    for (const entry of await entries())
+      expect(entry).toMatchObject({ status: 'pending', attempts: 0, error: expect.stringContaining('is archived') });
+    await onHost('PATCH', `/repos/${SLUG}`, { archived: false });
+    pass(3);
+    await drain();
+    expect(new Set((await entries()).map(({ status }) => status))).toEqual(new Set(['complete']));
+  });
+
   test('are given up when the host refuses them for another reason', async () => {
     await drain();
     await database.db
