@@ -28,7 +28,7 @@ export function ModelsPanel({ query, window }: { query: UseQueryResult<Reply<'co
   return (
     <Panel
       title={`Models, ${windowOf(window).label.toLowerCase()}`}
-      metrics={['cost_by_model']}
+      metrics={['model_spend_share', 'max_turns_rate', 'no_progress_rate']}
       query={query}
       height={160}
     >

@@ -24,7 +24,20 @@ const duration = (seconds: number | null): string => formatDuration(seconds === 
 export function ReliabilityPanel({ query }: { query: UseQueryResult<Reply<'weeklyReliability'>> }) {
   const data = query.data;
   return (
-    <Panel title="Reliability, 7 days" metrics={['weekly_reliability']} query={query} height={120}>
+    <Panel
+      title="Reliability, 7 days"
+      metrics={[
+        'completed',
+        'recovered',
+        'cycle_p50',
+        'cycle_p90',
+        'dead_letters',
+        'tasks_retried',
+        'total_retries_consumed',
+      ]}
+      query={query}
+      height={120}
+    >
       {() =>
         !data || data.repos.length === 0 ? (
           <EmptyNote title="No repository is enabled." />
