@@ -46,6 +46,32 @@ describe('workflow of a repo', () => {
     ]);
   });
 
+  test('has plans approved by a person when that is required, until it is turned off', async () => {
+    const { tenantId, repo } = await addRepo(database, 'acme', 'acme/planned');
+    const required = await cli.run([...workflow('plan-approval', 'acme/planned', 'required'), '--as', 'olga']);
+    expect(required).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^plan approval of acme\/planned is now required/),
+    });
+    const plannedTo = async () => {
+      const active = await activeWorkflow(database.store.tenant, tenantId, repo.id);
+      return active?.edges.find(({ from, trigger }) => from === 'planning' && trigger === 'planned')?.to;
+    };
+    expect(await plannedTo()).toBe('human-review-ready');
+    expect((await cli.run(workflow('plan-approval', 'acme/planned', 'required'))).stdout).toContain(
+      'was already required',
+    );
+    expect(await cli.json(workflow('plan-approval', 'acme/planned', 'off'))).toMatchObject({ changed: true });
+    expect(await plannedTo()).toBe('ready-for-dev');
+    const actions = (await deedsOn(database, repo)).map(({ action }) => action);
+    expect(actions).toEqual(['workflow-put', 'workflow-activate', 'workflow-put', 'workflow-activate']);
+  });
+
+  test('refuses an unknown mode of plan approval as wrong usage', async () => {
+    const { code, stderr } = await cli.run(workflow('plan-approval', 'acme/planned', 'on'));
+    expect([code, stderr]).toEqual([2, expect.stringContaining('mode must be required or off, got "on"')]);
+  });
+
   test('one with errors is refused whole: each is told and nothing is stored', async () => {
     await addRepo(database, 'acme', 'acme/strict');
     const broken = file(workflowWithout('planning', 'planned'));
