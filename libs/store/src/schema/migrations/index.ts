@@ -40,8 +40,8 @@ import { up as auditOrder } from './0021-0040/0038-audit-order.ts';
 import { up as mergeTrains } from './0021-0040/0039-merge-trains.ts';
 import { up as planApproval } from './0021-0040/0040-plan-approval.ts';
 import { up as unreportedCosts } from './0041-0060/0041-unreported-costs.ts';
-import { up as agentComparison } from './0041-0060/0043-agent-comparison.ts';
-import { up as traceExport } from './0041-0060/0046-trace-export.ts';
+import { up as agentComparison } from './0041-0060/0042-agent-comparison.ts';
+import { up as traceExport } from './0041-0060/0043-trace-export.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -92,6 +92,6 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0039-merge-trains': { up: mergeTrains },
   '0040-plan-approval': { up: planApproval },
   '0041-unreported-costs': { up: unreportedCosts },
-  '0043-agent-comparison': { up: agentComparison },
-  '0046-trace-export': { up: traceExport },
+  '0042-agent-comparison': { up: agentComparison },
+  '0043-trace-export': { up: traceExport },
 };
