@@ -42,7 +42,7 @@ const createPR = (branch: string): ProjectionAction => ({
 type Updated = { created: { sha: string } };
 const numberOf = (result: unknown) => (result as { created: { number: number } }).created.number;
 
-/** For every variant: what is asked, given a scene, and what the host shows then. */
+/** Returns an action for a scene, how to read its effect from the host, and the expected effect. */
 type Variant<T extends ProjectionType> = (
   scene: Scene,
 ) => Promise<

@@ -29,7 +29,7 @@ export function diffParameters(
 
 function parametersOf(document: OpenApiDocument, { item, node }: Operation): Map<string, Json> {
   const all = [...listAt(item, 'parameters'), ...listAt(node, 'parameters')].map((one) => document.resolve(one));
-  // Names of headers are the same in every case.
+  // Header names are case-insensitive.
   const nameOf = ({ in: where, name }: Json) => (where === 'header' ? String(name).toLowerCase() : String(name));
   return new Map(all.map((one) => [`${one.in} ${nameOf(one)}`, one]));
 }

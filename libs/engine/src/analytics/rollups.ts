@@ -16,17 +16,15 @@ export const aggregateDeltas = async ({ store }: Engine): Promise<boolean> =>
 export interface CheckedDay {
   /** YYYY-MM-DD, UTC. */
   day: string;
-  /**
-   * It was compared before, while it was not over: a difference now is an error, else its rollups were only missing.
-   */
+  /** Whether it was compared before it ended. If so, a difference is an error; if not, its rollups were missing. */
   known: boolean;
   /** Rollup tables with differences, and their size; they are repaired. */
   off: SumsCheck[];
 }
 
 /**
- * Recomputes the rollups of the newest day that has not been compared since it ended from the history, and repairs
- * differences. After an upgrade it continues day by day until the whole history has rollups.
+ * Takes the newest day that was not compared after its end, recomputes its rollups from the history, and repairs
+ * differences. After an upgrade, repeated calls go back day by day until the whole history has rollups.
  * @returns undefined when every day has been compared.
  */
 export async function checkNextDay({ store }: Engine): Promise<CheckedDay | undefined> {
@@ -37,8 +35,8 @@ export async function checkNextDay({ store }: Engine): Promise<CheckedDay | unde
   }
   const { day, known } = next;
   const from = new Date(`${day}T00:00:00Z`);
-  const stretch = { from: from.toISOString(), to: new Date(from.getTime() + DAY_MS).toISOString() };
-  const checks = await checkRollups(store.fleet, stretch, true);
+  const range = { from: from.toISOString(), to: new Date(from.getTime() + DAY_MS).toISOString() };
+  const checks = await checkRollups(store.fleet, range, true);
   const off = checks.filter(({ wrong }) => wrong > 0);
   const wrong = off.reduce((sum, check) => sum + check.wrong, 0);
   await noteCheckedDay(store.fleet, day, wrong);

@@ -19,7 +19,7 @@ export interface IssueQuery {
 interface ListedIssues {
   /** The complete response text: items are stored as text and not parsed again. */
   json: string;
-  /** The revision of the list: another tag after any change in the repo. */
+  /** Identifies the revision of the list; every change in the repo makes a new one. */
   tag: string;
 }
 

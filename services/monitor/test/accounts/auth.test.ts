@@ -115,7 +115,7 @@ describe('with authentication configured', () => {
     expect((await get({ cookie, ...basic('admin', 'wrong') })).json).toMatchObject({ code: 'AUTH_FAILED' });
   });
 
-  test('the session tells whether the caller is logged in, and never refuses', async () => {
+  test('the session shows whether the caller is logged in, and never refuses', async () => {
     const session = async (headers: Record<string, string>) =>
       (await call('GET', '/api/auth/session', { headers })).json as { authenticated: boolean };
     expect(await session({})).toEqual({ authenticated: false });
@@ -142,7 +142,7 @@ describe('with authentication configured', () => {
     expect((await call('GET', '/nothing-here')).json).toMatchObject({ status: 404, code: 'NOT_FOUND' });
   });
 
-  test('login tells bad JSON, missing fields and wrong credentials apart', async () => {
+  test('login distinguishes bad JSON, missing fields and wrong credentials', async () => {
     expect((await login('{')).json).toMatchObject({ status: 400, code: 'INVALID_JSON' });
     expect((await login({ username: 'admin' })).json).toMatchObject({ status: 400, code: 'INVALID_BODY' });
     expect((await login({ ...GOOD, password: 'x' })).json).toMatchObject({ status: 401, code: 'AUTH_FAILED' });

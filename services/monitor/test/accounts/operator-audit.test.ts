@@ -16,7 +16,7 @@ import { sql } from 'kysely';
 import { readDeadLetters } from '../../src/features/dead-letters.ts';
 import { ListCache } from '../../src/polling/list-cache.ts';
 import { ENVELOPE, propose } from '../strategy/strategy-world.ts';
-import { admit, type Bench, bury, IMPOSSIBLE, makeBench } from '../support/bench.ts';
+import { addDeadLetter, admit, type Bench, IMPOSSIBLE, makeBench } from '../support/bench.ts';
 import { type Call, serveConnected } from '../support/served-app.ts';
 import { finding as agentFinding } from '../workers/agent-work.ts';
 
@@ -67,9 +67,9 @@ const projection = async () => {
   const rows = await database.db.selectFrom('projections').select('id').where('issue_id', '=', issueId).execute();
   return rows[0]?.id ?? 0;
 };
-const newLetter = (cause?: Parameters<typeof bury>[2]) => {
+const newDeadLetter = (cause?: Parameters<typeof addDeadLetter>[2]) => {
   number += 1;
-  return bury(bench, number, cause);
+  return addDeadLetter(bench, number, cause);
 };
 const finding = (kind: string) => encodeURIComponent(`${kind}:Acme/Shop#${number}`);
 async function newFinding(): Promise<string> {
@@ -115,8 +115,8 @@ const since = async () => {
   return rows[0]?.last ?? 0;
 };
 
-/** Operation of the contract -> the deed in the log, how it is made ready, and what else it is asked with. */
-const DEEDS: readonly [id: string, action: string, ready: () => Promise<string>, body?: Record<string, unknown>][] = [
+/** Operation of the contract -> the action in the audit log, its preparation, and further input. */
+const ACTIONS: readonly [id: string, action: string, ready: () => Promise<string>, body?: Record<string, unknown>][] = [
   ['pauseIssue', 'pause', onIssue('pause')],
   ['resumeIssue', 'resume', onIssue('resume')],
   [
@@ -135,15 +135,15 @@ const DEEDS: readonly [id: string, action: string, ready: () => Promise<string>,
   ['rejectPlan', 'plan-reject', onPendingPlan('reject'), { version: 1 }],
   ['transitionIssue', 'transition', onIssue('transition'), { targetState: 'planning' }],
   ['actOnIssues', 'bulk-pause', async () => '/api/issues/actions', { action: 'pause', dryRun: false }],
-  ['retryDeadLetter', 'dead-letter-retry', async () => `/api/dead-letters/${await newLetter()}/retry`],
-  ['retryDeadLetter', 'dead-letter-retry', async () => `/api/dead-letters/${await newLetter(IMPOSSIBLE)}/retry`],
-  ['resolveDeadLetter', 'dead-letter-resolve', async () => `/api/dead-letters/${await newLetter()}/resolve`],
+  ['retryDeadLetter', 'dead-letter-retry', async () => `/api/dead-letters/${await newDeadLetter()}/retry`],
+  ['retryDeadLetter', 'dead-letter-retry', async () => `/api/dead-letters/${await newDeadLetter(IMPOSSIBLE)}/retry`],
+  ['resolveDeadLetter', 'dead-letter-resolve', async () => `/api/dead-letters/${await newDeadLetter()}/resolve`],
   [
     'resolveAllDeadLetters',
     'dead-letter-resolve',
     async () => {
-      const id = await newLetter();
-      // The list is read anew after each action.
+      const id = await newDeadLetter();
+      // The list is read again after each action.
       await call('POST', '/api/dead-letters/0198c5a4-7c1e-7000-8000-000000000001/resolve');
       void id;
       return '/api/dead-letters/resolve-all';
@@ -195,7 +195,7 @@ const DEEDS: readonly [id: string, action: string, ready: () => Promise<string>,
       return `/api/consistency/${finding('orphan_dependency_edge')}/delete-orphan-edges`;
     },
   ],
-  ...(['accept', 'resolve', 'dismiss'] as const).map((move): (typeof DEEDS)[number] => [
+  ...(['accept', 'resolve', 'dismiss'] as const).map((move): (typeof ACTIONS)[number] => [
     `${move}Finding`,
     `finding-${move}`,
     async () => `/api/findings/${await newFinding()}/${move}`,
@@ -215,7 +215,7 @@ const DEEDS: readonly [id: string, action: string, ready: () => Promise<string>,
       ['dismiss', 'candidate'],
       ['supersede', 'approved'],
     ] as const
-  ).map(([move, status]): (typeof DEEDS)[number] => [
+  ).map(([move, status]): (typeof ACTIONS)[number] => [
     `${move}Intelligence`,
     `intelligence-${move}`,
     async () => `/api/intelligence/${await newItem('x', status)}/${move}`,
@@ -233,7 +233,7 @@ const DEEDS: readonly [id: string, action: string, ready: () => Promise<string>,
       return `/api/workers/${workerId}/reclaim`;
     },
   ],
-  ...(['approve', 'reject'] as const).map((verb): (typeof DEEDS)[number] => [
+  ...(['approve', 'reject'] as const).map((verb): (typeof ACTIONS)[number] => [
     `${verb}StrategySnapshot`,
     `strategy-${verb}`,
     async () => `/api/strategy/acme/shop/snapshots/${await proposed()}/${verb}`,
@@ -260,7 +260,7 @@ const ELSEWHERE = ['reloadConfig', 'addRepo', 'enableRepo', 'disableRepo', 'remo
 const METHODS = new Map<string, string>(monitorSurface.routes.map(({ id, method }) => [id, method.toUpperCase()]));
 
 describe('every action of an operator is in the log with who, what, when and why', () => {
-  const rows = DEEDS.map(([id, action, ready, body = {}]) => [id, action, ready, body] as const);
+  const rows = ACTIONS.map(([id, action, ready, body = {}]) => [id, action, ready, body] as const);
   test.each(rows)('%s: %s', async (id, action, ready, body) => {
     const path = await ready();
     const before = await since();
@@ -290,7 +290,7 @@ describe('every action of an operator is in the log with who, what, when and why
 
   test('no action of the contract is missing here', () => {
     const acting = monitorSurface.routes.filter(({ method, auth }) => method !== 'get' && auth === 'operator');
-    const shown = new Set([...DEEDS.map(([id]) => id), ...ELSEWHERE]);
+    const shown = new Set([...ACTIONS.map(([id]) => id), ...ELSEWHERE]);
     expect(acting.map(({ id }) => id).filter((id) => !shown.has(id))).toEqual([]);
   });
 });

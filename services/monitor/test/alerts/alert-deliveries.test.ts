@@ -15,7 +15,7 @@ import { connectedDoorbell } from '../support/sandbox-world.ts';
 
 const database = testDatabase();
 const START = Date.parse('2026-03-01T00:00:00Z');
-const SECRET = 'a secret that must not be told';
+const SECRET = 'a secret that must not be sent';
 const MINUTE = 60;
 const HOUR = 3_600;
 
@@ -60,7 +60,7 @@ const silent = {
 const raise = (over: object = {}) => inTenant(engine(), tenantId, (unit) => raiseAlert(unit, { ...silent, ...over }));
 const resolve = (fingerprint = silent.fingerprint) =>
   inTenant(engine(), tenantId, (unit) => resolveAlert(unit, fingerprint));
-const told = () => receiver.taken.map(({ body }) => JSON.parse(body).type);
+const sentTypes = () => receiver.taken.map(({ body }) => JSON.parse(body).type);
 const rows = () =>
   database.db.selectFrom('alert_deliveries').select(['type', 'status', 'attempts', 'error']).orderBy('id').execute();
 
@@ -118,7 +118,7 @@ describe('a webhook', () => {
     const given = String(headers['x-svc-signature']);
     expect(timingSafeEqual(Buffer.from(given), Buffer.from(`sha256=${expected}`))).toBe(true);
     await round();
-    expect(told()).toEqual(['alert.raised']);
+    expect(sentTypes()).toEqual(['alert.raised']);
     expect(await rows()).toEqual([{ type: 'alert.raised', status: 'delivered', attempts: 1, error: null }]);
   });
 
@@ -152,7 +152,7 @@ describe('a webhook', () => {
     expect((await rows())[0]).toMatchObject({ status: 'pending', error: 'answers 302' });
   });
 
-  test('that does not answer holds nobody up, and one that is gone is told without its address', async () => {
+  test('that does not answer holds nobody up, and one that is gone is reported without its address', async () => {
     receiver.status = 0;
     await raise();
     await round();
@@ -163,7 +163,7 @@ describe('a webhook', () => {
     expect((await rows())[0]).toMatchObject({ error: 'cannot be reached: ECONNREFUSED', attempts: 2 });
   });
 
-  test('whose variable is not set is told so; one that left the configuration gets nothing more', async () => {
+  test('whose variable is not set is reported; one that left the configuration gets nothing more', async () => {
     channels = [{ type: 'webhook', url: receiver.url, secretEnv: 'NOT_SET' }];
     await raise();
     await round();
@@ -176,7 +176,7 @@ describe('a webhook', () => {
   });
 });
 
-describe('what is told', () => {
+describe('what is sent', () => {
   test('is the beginning of an episode and its end, each once', async () => {
     await raise();
     at(30);
@@ -185,7 +185,7 @@ describe('what is told', () => {
     await resolve();
     await resolve();
     await round();
-    expect(told()).toEqual(['alert.raised', 'alert.resolved']);
+    expect(sentTypes()).toEqual(['alert.raised', 'alert.resolved']);
     expect(JSON.parse(receiver.taken[1]?.body ?? '').alert).toMatchObject({
       resolved: true,
       resolvedAt: '2026-03-01T00:00:30.000Z',
@@ -196,7 +196,7 @@ describe('what is told', () => {
     await raise();
     await resolve();
     await round();
-    expect(told()).toEqual([]);
+    expect(sentTypes()).toEqual([]);
     expect(await rows()).toMatchObject([{ status: 'dropped', attempts: 0 }]);
   });
 
@@ -207,10 +207,10 @@ describe('what is told', () => {
     receiver.status = 204;
     await resolve();
     await round();
-    expect(told()).toEqual(['alert.raised', 'alert.resolved']);
+    expect(sentTypes()).toEqual(['alert.raised', 'alert.resolved']);
   });
 
-  test('is one message in four hours of an alert that comes and goes; one that stays is told when they are over', async () => {
+  test('is one message in four hours of an alert that comes and goes; one that stays is reported when they are over', async () => {
     await raise();
     await round();
     for (let n = 1; n <= 20; n += 1) {
@@ -220,20 +220,20 @@ describe('what is told', () => {
       await raise();
       await round();
     }
-    expect(told()).toEqual(['alert.raised', 'alert.resolved']);
+    expect(sentTypes()).toEqual(['alert.raised', 'alert.resolved']);
     at(4 * HOUR - 1);
     await round();
-    expect(told()).toHaveLength(2);
+    expect(sentTypes()).toHaveLength(2);
     at(4 * HOUR);
     await round();
-    expect(told()).toEqual(['alert.raised', 'alert.resolved', 'alert.raised']);
+    expect(sentTypes()).toEqual(['alert.raised', 'alert.resolved', 'alert.raised']);
   });
 
   test('of two alerts is one message each', async () => {
     await raise();
     await raise({ fingerprint: 'queue_age:2' });
     await round();
-    expect(told()).toEqual(['alert.raised', 'alert.raised']);
+    expect(sentTypes()).toEqual(['alert.raised', 'alert.raised']);
   });
 
   test('of a budget is one message for each threshold and day, and for an issue one ever', async () => {
@@ -249,12 +249,12 @@ describe('what is told', () => {
     }
     await raise({ ...day, fingerprint: 'budget:day:90' });
     await round();
-    expect(told()).toEqual(Array(4).fill('budget.threshold'));
+    expect(sentTypes()).toEqual(Array(4).fill('budget.threshold'));
     const fingerprints = receiver.taken.map(({ body }) => JSON.parse(body).alert.fingerprint).sort();
     expect(fingerprints).toEqual(['budget:day:80', 'budget:day:80', 'budget:day:90', 'budget:issue:5:80']);
   });
 
-  test('is told by one monitor, however many there are', async () => {
+  test('is sent by one monitor, however many there are', async () => {
     const second = await connectedDoorbell(database.url);
     await raise();
     const both = [notifications, second].map(
@@ -262,14 +262,14 @@ describe('what is told', () => {
     );
     await Promise.all(both.map((deliverer) => deliverer.tick()));
     await second.close();
-    expect(told()).toEqual(['alert.raised']);
+    expect(sentTypes()).toEqual(['alert.raised']);
   });
 
-  test('is told once also where two believe that they lead', async () => {
+  test('is sent once also where two believe that they lead', async () => {
     await raise();
     const both = ['one', 'two'].map((name) => new AlertDeliverer({ ...parts(), lead: new Lead(notifications, name) }));
     await Promise.all(both.map((deliverer) => deliverer.tick()));
-    expect(told()).toEqual(['alert.raised']);
+    expect(sentTypes()).toEqual(['alert.raised']);
   });
 });
 
@@ -308,14 +308,14 @@ test('no secret is logged or kept, whatever goes wrong', async () => {
 });
 
 describe('a store that is away', () => {
-  test('is told from memory, once, after its time, and its return too; then it is on record', async () => {
+  test('is reported from memory, once, after its time, and so is its end; then it is recorded', async () => {
     const storeWatch = { isConnected: false, state: 'unreachable' };
     const watch = new OutageWatch({ ...parts(), storeWatch, instance: 'one:8090' });
     for (const seconds of [0, 59]) {
       at(seconds);
       await watch.tick();
     }
-    expect(told()).toEqual([]);
+    expect(sentTypes()).toEqual([]);
     receiver.status = 500;
     at(60);
     await watch.tick();
@@ -323,12 +323,12 @@ describe('a store that is away', () => {
     at(65);
     await watch.tick();
     await watch.tick();
-    expect(told()).toEqual(['alert.raised', 'alert.raised']);
+    expect(sentTypes()).toEqual(['alert.raised', 'alert.raised']);
     storeWatch.isConnected = true;
     at(120);
     await watch.tick();
     await watch.tick();
-    expect(told()).toEqual(['alert.raised', 'alert.raised', 'alert.resolved']);
+    expect(sentTypes()).toEqual(['alert.raised', 'alert.raised', 'alert.resolved']);
     const rows = database.db.selectFrom('alerts').select(['detector', 'severity', 'fingerprint', 'resolved_at']);
     expect(await rows.execute()).toEqual([
       {
@@ -340,7 +340,7 @@ describe('a store that is away', () => {
     ]);
   });
 
-  test('for a moment is nothing to tell', async () => {
+  test('for a moment is not reported', async () => {
     const storeWatch = { isConnected: false, state: 'unreachable' };
     const watch = new OutageWatch({ ...parts(), storeWatch, instance: 'one:8090' });
     await watch.tick();

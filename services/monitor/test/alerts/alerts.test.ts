@@ -94,7 +94,7 @@ describe('GET /api/alerts', () => {
     ['?issue=x', 'issue'],
     ['?issue=0', 'issue'],
     ['?limit=x', 'limit'],
-  ])('%s is refused and told why', async (query, why) => {
+  ])('%s is refused with the reason', async (query, why) => {
     const answer = await call('GET', `/api/alerts${query}`);
     expect([answer.status, answer.json]).toMatchObject([
       400,

@@ -114,7 +114,7 @@ describe('of a past', () => {
     expect(busy).toMatchObject({ currentSampleSize: 7, baselineSampleSize: 9 });
   });
 
-  test('a failure of the store is a 500 that tells nothing', async () => {
+  test('a failure of the store is a 500 without internals', async () => {
     await sql`alter table kpi_snapshots rename to kpi_snapshots_gone`.execute(database.db);
     const { json } = await call('GET', '/api/digest');
     await sql`alter table kpi_snapshots_gone rename to kpi_snapshots`.execute(database.db);

@@ -18,7 +18,7 @@ import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { Dashboard, type DashboardDeps } from '../../src/analytics/dashboard.ts';
 import { PolledValue } from '../../src/polling/polled-value.ts';
-import { admit, type Bench, bury, makeBench } from '../support/bench.ts';
+import { addDeadLetter, admit, type Bench, makeBench } from '../support/bench.ts';
 import { authOf, type Call, serveApp } from '../support/served-app.ts';
 import { claimWork } from '../workers/agent-work.ts';
 
@@ -247,7 +247,7 @@ describe('GET /dashboard', () => {
     expect((await read('?window=30d')).metrics['Acme/Shop']).toMatchObject({ costWindowUsd: 13.5, windowDays: 30 });
   });
 
-  test('tells what agents are at, which workers serve a repo, and what waits there', async () => {
+  test('shows what agents work on, which workers serve a repo, and what waits there', async () => {
     agents = [DEVELOPER];
     await enter();
     await enter();
@@ -286,9 +286,9 @@ describe('GET /dashboard', () => {
     });
   });
 
-  test('counts letters and writes to the host of each repo', async () => {
+  test('counts dead letters and host writes of each repo', async () => {
     number += 1;
-    await bury(bench, number);
+    await addDeadLetter(bench, number);
     await sql`update projections set status = 'complete'`.execute(database.db);
     await sql`
       insert into projections (tenant_id, repo_id, issue_number, lane, action, status, max_attempts, client_type, idempotency_key)
@@ -298,7 +298,7 @@ describe('GET /dashboard', () => {
     expect(metrics['Acme/Shop']).toMatchObject({ dlqDepth: 1, vcsWriteQueueDepth: 2, vcsWriteQueueFailed: 1 });
   });
 
-  test('repos of one name are told apart by their tenant', async () => {
+  test('repos of one name are distinguished by their tenant', async () => {
     const other = await ensureTenant(database.store.tenant, 'other');
     const repo = {
       slug: { owner: 'acme', name: 'shop' },

@@ -62,7 +62,7 @@ interface Listed {
 }
 const answerOf = ({ status, json }: Answer) => [status, (json as { code?: string }).code];
 
-/** One thing wrong of each kind that a repair mends; the epic and the gap are done issues. */
+/** One thing wrong of each kind that a repair corrects; the epic and the gap are done issues. */
 async function breakAll(): Promise<string[]> {
   for (const number of [1, 2, 3, 4]) await admit(bench, number);
   await database.db.deleteFrom('projections').where('repo_id', '=', bench.repo.id).execute();
@@ -143,7 +143,7 @@ describe('list', () => {
 describe.each(REPAIRS)('%s', (name, kind) => {
   const mine = async () => (await breakAll()).find((id) => id.startsWith(kind)) ?? '';
 
-  test(`mends ${kind}: the finding is gone from the answer and from the list; again changes nothing`, async () => {
+  test(`repairs ${kind}: the finding is gone from the answer and from the list; again changes nothing`, async () => {
     const id = await mine();
     await findings.refresh();
     for (let times = 0; times < 2; times += 1) {
@@ -157,7 +157,7 @@ describe.each(REPAIRS)('%s', (name, kind) => {
     expect((await list()).page.total).toBe(4);
   });
 
-  test('twice at once, with the slug in another case: both are told that it is gone', async () => {
+  test('twice at once, with the slug in another case: both learn that it is gone', async () => {
     const id = await mine();
     await findings.refresh();
     const both = await Promise.all([1, 2].map(() => repair(name, id.toLowerCase())));
@@ -178,7 +178,7 @@ describe.each(REPAIRS)('%s', (name, kind) => {
     ['what is no id', () => 'nonsense', 404, 'CONSISTENCY_FINDING_NOT_FOUND'],
     ['an id that is too long', () => 'x'.repeat(2_000), 404, 'CONSISTENCY_FINDING_NOT_FOUND'],
     ['an unknown kind', () => idOf('flat_tyre', 1), 404, 'CONSISTENCY_FINDING_NOT_FOUND'],
-    ['a kind that this route does not mend', () => idOf('label_drift', 1), 404, 'CONSISTENCY_FINDING_NOT_FOUND'],
+    ['a kind that this route does not repair', () => idOf('label_drift', 1), 404, 'CONSISTENCY_FINDING_NOT_FOUND'],
     ['an unknown repo', () => `${kind}:no/where#1`, 404, 'CONSISTENCY_FINDING_NOT_FOUND'],
     ['no issue number', () => `${kind}:Acme/Shop-${run}`, 422, 'INVALID_ARGUMENT'],
   ])('%s', async (_what, id, status, code) => {
@@ -202,7 +202,7 @@ describe.each(REPAIRS)('%s', (name, kind) => {
     await dead.close();
   });
 
-  test('a failure of the service is a 500 that tells nothing of the inside', async () => {
+  test('a failure of the service is a 500 without internals', async () => {
     const id = await mine();
     bench.engine.notify = () => {
       throw new Error('the bell has fallen off');

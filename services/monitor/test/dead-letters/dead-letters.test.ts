@@ -6,7 +6,7 @@ import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { type DeadLetterCache, readDeadLetters, registerDeadLetterGauge } from '../../src/features/dead-letters.ts';
 import { ListCache, type Reading } from '../../src/polling/list-cache.ts';
-import { type Bench, bury, IMPOSSIBLE, makeBench } from '../support/bench.ts';
+import { addDeadLetter, type Bench, IMPOSSIBLE, makeBench } from '../support/bench.ts';
 import { type Answer, type Call, serveApp, serveConnected } from '../support/served-app.ts';
 
 const database = testDatabase();
@@ -37,9 +37,9 @@ afterEach(async () => {
   await sql`delete from dead_letters`.execute(database.db);
 });
 
-const newLetter = (cause?: Parameters<typeof bury>[2]) => {
+const newDeadLetter = (cause?: Parameters<typeof addDeadLetter>[2]) => {
   issue += 1;
-  return bury(bench, issue, cause);
+  return addDeadLetter(bench, issue, cause);
 };
 const list = async (query = '') => (await call('GET', `/api/dead-letters${query}`)).json as never as Listed;
 interface Listed {
@@ -53,7 +53,7 @@ const idsOf = ({ items }: Listed) => items.map(({ id }) => id);
 
 describe('list', () => {
   test('before the first poll it is empty and its total unknown; afterwards both are real', async () => {
-    await newLetter();
+    await newDeadLetter();
     expect(await list()).toEqual({
       items: [],
       page: { total: null, limit: 100, offset: 0, hasMore: false },
@@ -77,7 +77,7 @@ describe('list', () => {
   });
 
   test('pages run newest first; limits are clamped, and what is no number is the default', async () => {
-    const ids = [await newLetter(), await newLetter(), await newLetter()].reverse();
+    const ids = [await newDeadLetter(), await newDeadLetter(), await newDeadLetter()].reverse();
     await deadLetters.refresh();
     expect(idsOf(await list())).toEqual(ids);
     const first = await list('?limit=2');
@@ -122,8 +122,8 @@ describe('list', () => {
 });
 
 describe('retry', () => {
-  test('makes the transition, tells the new state and resolves the letter', async () => {
-    const id = await newLetter();
+  test('makes the transition, returns the new state and resolves the dead letter', async () => {
+    const id = await newDeadLetter();
     await deadLetters.refresh();
     const answer = await call('POST', `/api/dead-letters/${id}/retry`);
     expect([answer.status, answer.json]).toEqual([200, { ok: true, newState: 'planning' }]);
@@ -131,17 +131,17 @@ describe('retry', () => {
     expect(idsOf(await list())).toEqual([]);
   });
 
-  test('refused again: the letter stays, with the newest reason', async () => {
-    const id = await newLetter(IMPOSSIBLE);
+  test('refused again: the dead letter stays, with the newest reason', async () => {
+    const id = await newDeadLetter(IMPOSSIBLE);
     const answer = await call('POST', `/api/dead-letters/${id}/retry`);
     expect([answer.status, answer.json]).toEqual([200, { ok: true }]);
-    const [letter] = (await list()).items;
-    expect(letter?.id).toBe(id);
-    expect(letter?.error).not.toBe(`no edge for ${issue}`);
+    const [deadLetter] = (await list()).items;
+    expect(deadLetter?.id).toBe(id);
+    expect(deadLetter?.error).not.toBe(`no edge for ${issue}`);
   });
 
-  test('of two at once one wins, the other finds no letter', async () => {
-    const id = await newLetter();
+  test('of two at once one wins, the other finds no dead letter', async () => {
+    const id = await newDeadLetter();
     const answers = await Promise.all([1, 2].map(() => call('POST', `/api/dead-letters/${id}/retry`)));
     const byStatus = answers.sort((a, b) => a.status - b.status).map(({ status, json }) => [status, json]);
     expect(byStatus).toMatchObject([
@@ -159,26 +159,26 @@ describe('retry', () => {
     expect(answer.json).toMatchObject({ status: 404, code: 'DEAD_LETTER_NOT_FOUND' });
   });
 
-  test('a resolved letter is not found', async () => {
-    const id = await newLetter();
+  test('a resolved dead letter is not found', async () => {
+    const id = await newDeadLetter();
     await call('POST', `/api/dead-letters/${id}/resolve`);
     expect((await call('POST', `/api/dead-letters/${id}/retry`)).json).toMatchObject({ status: 404 });
   });
 });
 
 describe('resolve', () => {
-  test('puts the letter away under the name of the operator, and retries nothing', async () => {
-    const id = await newLetter();
+  test('resolves the dead letter in the name of the operator, and retries nothing', async () => {
+    const id = await newDeadLetter();
     await deadLetters.refresh();
     expect((await call('POST', `/api/dead-letters/${id}/resolve`)).json).toEqual({ ok: true });
     expect(idsOf(await list())).toEqual([]);
     expect(await stateOf(issue)).toBe('analyzing');
-    const letter = await database.store.tenant
+    const row = await database.store.tenant
       .selectFrom('dead_letters')
       .selectAll()
       .where('tenant_id', '=', bench.tenantId)
       .executeTakeFirstOrThrow();
-    expect(letter).toMatchObject({ resolved_by: 'olga', resolution: 'resolved' });
+    expect(row).toMatchObject({ resolved_by: 'olga', resolution: 'resolved' });
     const event = await database.db
       .selectFrom('pipeline_events')
       .select(['agent', 'payload'])
@@ -195,9 +195,9 @@ describe('resolve', () => {
 });
 
 describe('resolve-all', () => {
-  test('is no id: it resolves every cached letter and counts them', async () => {
-    await newLetter();
-    await newLetter();
+  test('is no id: it resolves every cached dead letter and counts them', async () => {
+    await newDeadLetter();
+    await newDeadLetter();
     await deadLetters.refresh();
     expect((await call('POST', '/api/dead-letters/resolve-all')).json).toEqual({
       ok: true,
@@ -213,9 +213,9 @@ describe('resolve-all', () => {
   });
 
   test('one that fails stops no other and is named', async () => {
-    const [first, second, third] = [await newLetter(), await newLetter(), await newLetter()];
+    const [first, second, third] = [await newDeadLetter(), await newDeadLetter(), await newDeadLetter()];
     await deadLetters.refresh();
-    // A value that the server refuses, for the second letter only.
+    // A value that the server refuses, for the second dead letter only.
     await sql`
       alter table dead_letters add constraint refuse check (resolution is null or id <> ${sql.lit(second)})`.execute(
       database.db,
@@ -229,8 +229,8 @@ describe('resolve-all', () => {
 });
 
 describe('failures', () => {
-  test('an unexpected one is a 500 that tells nothing', async () => {
-    const id = await newLetter();
+  test('an unexpected one is a 500 without internals', async () => {
+    const id = await newDeadLetter();
     await sql`alter table dead_letters rename column resolution to resolution_gone`.execute(database.db);
     const answers = [
       await call('POST', `/api/dead-letters/${id}/resolve`),
@@ -251,7 +251,7 @@ describe('failures', () => {
     ] as const;
 
   test('a store that went away is a 503, for the call that meets it and, once looked at, for all', async () => {
-    const id = await newLetter();
+    const id = await newDeadLetter();
     const store = database.open();
     await close();
     await serve(store);
@@ -280,8 +280,8 @@ describe('metrics', () => {
   afterAll(() => registry.clear());
 
   test('count the unresolved dead letters of each repo', async () => {
-    await newLetter();
-    await newLetter();
+    await newDeadLetter();
+    await newDeadLetter();
     await deadLetters.refresh();
     expect(await registry.metrics()).toContain('svc_dead_letters_unresolved{repo="Acme/Shop"} 2');
     await call('POST', '/api/dead-letters/resolve-all');

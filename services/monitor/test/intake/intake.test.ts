@@ -20,7 +20,7 @@ const now = () => new Date(time);
 const pass = (ms: number) => {
   time += ms;
 };
-/** Each test has repos of its own: the store goes on while the host starts anew. */
+/** Each test has repos of its own: the store goes on while the host starts empty. */
 let round = 0;
 let slugs: [string, string] = ['', ''];
 
@@ -132,7 +132,7 @@ describe('polls', () => {
     expect(await syncOf(bench.repo.id)).toEqual(before);
   });
 
-  test('of a repo that fails hold no other; the error is kept, told apart and taken back', async () => {
+  test('of a repo that fails hold up no other; the error is stored, shown for that repo and cleared', async () => {
     const [one, two] = slugs;
     const second = await makeBench(database.store, two);
     await openIssue(world, one);

@@ -65,7 +65,7 @@ const act = async (body: Record<string, unknown>) => (await post(body)).json as 
 const numbers = ({ issues }: Answer) => issues.map(({ issueNumber }) => issueNumber);
 
 describe('nothing is done unless it is said so', () => {
-  test('without dryRun it is told what would be acted on', async () => {
+  test('without dryRun the response says what would be changed', async () => {
     const answer = await act({ action: 'cancel', filter: { repo: repo() } });
     expect(answer).toEqual({
       ok: true,
@@ -217,7 +217,7 @@ describe('the action', () => {
     expect(bulkId).toEqual(expect.any(String));
   });
 
-  test('what fails is told with its reason and does not stop the others', async () => {
+  test('what fails is reported with its reason and does not stop the others', async () => {
     const answer = await act({
       action: 'transition',
       targetState: 'needs-clarification',

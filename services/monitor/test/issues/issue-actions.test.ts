@@ -43,10 +43,10 @@ describe('errors of the actions, in the order in which they are looked for', () 
     ['a reason that cannot be kept', { ...good, reason: 'a\0b' }, 400, 'INVALID_ARGUMENT', BAD_REASON],
     ['a reason that is no string', { ...good, reason: 7 }, 400, 'INVALID_ARGUMENT', BAD_REASON],
     ['neither', {}, 400, 'INVALID_STATE', 'targetState must be a string'],
-  ])('transition with %s', async (_what, body, ...told) => {
+  ])('transition with %s', async (_what, body, ...refusal) => {
     // Fields come before the repo: an unknown one is not looked at.
     const answer = await post('transition', body, 'no/such/1');
-    const [status, code, error] = told;
+    const [status, code, error] = refusal;
     expect(answer.json).toEqual({ error, code, status });
   });
 
@@ -69,8 +69,8 @@ describe('errors of the actions, in the order in which they are looked for', () 
   });
 
   test.each([
-    ['a repo nobody knows', 'no/such/1', 'NOT_FOUND', 'Repo not found: no/such'],
-    ['an issue nobody knows', 'acme/shop/99999', 'ISSUE_NOT_FOUND', 'Issue not found: Acme/Shop#99999'],
+    ['an unknown repo', 'no/such/1', 'NOT_FOUND', 'Repo not found: no/such'],
+    ['an unknown issue', 'acme/shop/99999', 'ISSUE_NOT_FOUND', 'Issue not found: Acme/Shop#99999'],
     ['an issue that is no number', 'acme/shop/first', 'NOT_FOUND', 'Not found'],
     ['an issue beyond every number', 'acme/shop/4294967296', 'NOT_FOUND', 'Not found'],
     ['issue zero', 'acme/shop/0', 'NOT_FOUND', 'Not found'],
@@ -79,12 +79,12 @@ describe('errors of the actions, in the order in which they are looked for', () 
     ['an escape that is none', 'acme/shop/%ZZ', 'NOT_FOUND', 'Not found'],
     ['a tenant that nobody can be called', 'acme/shop/1/pause?tenant=%00&', 'NOT_FOUND', 'Repo not found: acme/shop'],
   ])('%s', async (_what, path, code, error) => {
-    const told = { error, code, status: 404 };
+    const refusal = { error, code, status: 404 };
     const [before, query = ''] = path.split('/pause');
     for (const action of ['pause', 'resume', 'unblock', 'retry', 'cancel'])
-      expect((await call('POST', `/api/issues/${before}/${action}${query}`)).json).toEqual(told);
+      expect((await call('POST', `/api/issues/${before}/${action}${query}`)).json).toEqual(refusal);
     const body = { targetState: 'planning', reason: 'why' };
-    expect((await call('POST', `/api/issues/${before}/transition${query}`, { body })).json).toEqual(told);
+    expect((await call('POST', `/api/issues/${before}/transition${query}`, { body })).json).toEqual(refusal);
     expect((await call('GET', `/api/issues/${before}/valid-transitions${query}`)).json).toMatchObject({
       code,
       status: 404,
@@ -115,7 +115,7 @@ describe('errors of the actions, in the order in which they are looked for', () 
     expect(malformed.json).toEqual({ error: 'Not found', code: 'NOT_FOUND', status: 404 });
   });
 
-  test.each(ALL)('%s that fails unexpectedly is a 500 that tells nothing', async (action) => {
+  test.each(ALL)('%s that fails unexpectedly is a 500 without internals', async (action) => {
     await sql`alter table issue_events rename to issue_events_gone`.execute(database.db);
     const answer = await post(action, good);
     await sql`alter table issue_events_gone rename to issue_events`.execute(database.db);
@@ -128,7 +128,7 @@ describe('errors of the actions, in the order in which they are looked for', () 
   });
 
   test('a slug that two tenants have asks for the tenant', async () => {
-    const other = await makeBench(database.store, 'twin/shop');
+    const other = await makeBench(database.store, 'other/shop');
     await admit(other, 1);
     const tenantId = await ensureTenant(database.db, 'second');
     const { id: _id, ...copy } = other.repo;
@@ -136,13 +136,13 @@ describe('errors of the actions, in the order in which they are looked for', () 
       .insertInto('repos')
       .values({ ...copy, compare: null, tenant_id: tenantId })
       .execute();
-    expect((await post('pause', undefined, 'twin/shop/1')).json).toMatchObject({
+    expect((await post('pause', undefined, 'other/shop/1')).json).toMatchObject({
       status: 400,
       code: 'INVALID_INPUT',
       error: expect.stringContaining('tenant'),
     });
-    expect((await call('POST', '/api/issues/twin/shop/1/pause?tenant=default')).status).toBe(200);
-    expect((await call('POST', '/api/issues/twin/shop/1/pause?tenant=nobody')).status).toBe(404);
+    expect((await call('POST', '/api/issues/other/shop/1/pause?tenant=default')).status).toBe(200);
+    expect((await call('POST', '/api/issues/other/shop/1/pause?tenant=nobody')).status).toBe(404);
   });
 });
 

@@ -63,7 +63,7 @@ const retro = (summary: string) =>
   );
 
 describe('GET digest', () => {
-  test('of an issue at work: what is under way, and nothing wrong', async () => {
+  test('of an issue in work: its tasks, and no problem', async () => {
     const { json } = await get('digest');
     expect(json).toEqual({
       issue: {
@@ -119,7 +119,7 @@ describe('GET digest', () => {
 });
 
 describe('GET status', () => {
-  test('tells the last word of the agent', async () => {
+  test('shows the last status message of the agent', async () => {
     const task = await take();
     at(30);
     await progress(bench.engine, task, { status: 'reading the tests', details: null, invocations: [] });
@@ -255,7 +255,7 @@ describe('GET retrospective', () => {
     });
   });
 
-  test('null for an issue or a repo that nobody knows', async () => {
+  test('null for an unknown issue or repo', async () => {
     expect((await get('retrospective', 99_999)).json).toEqual({ retrospective: null });
     expect((await call('GET', '/api/issues/nobody/shop/1/retrospective')).json).toEqual({ retrospective: null });
   });
@@ -300,7 +300,7 @@ describe('GET artefacts', () => {
     expect([items.length, items[0]?.title, truncated]).toEqual([32, 'Log 1', true]);
   });
 
-  test('none of an issue, a repo or a run that nobody knows', async () => {
+  test('none of an unknown issue, repo or run', async () => {
     const none = { items: [], snapshot: true, truncated: false };
     expect((await get('artefacts', 99_999)).json).toEqual(none);
     expect((await call('GET', '/api/issues/acme/elsewhere/1/artefacts')).json).toEqual(none);

@@ -42,13 +42,13 @@ beforeAll(async () => {
     return { ...shop, tenantId: tenant, repo: await repoOf(engine, tenant, owner, name) };
   };
   const other = await ensureTenant(database.store.tenant, 'other');
-  const [till, twin] = [await bench(tenantId, 'acme', 'till'), await bench(other, 'acme', 'shop')];
+  const [till, namesake] = [await bench(tenantId, 'acme', 'till'), await bench(other, 'acme', 'shop')];
   await enter(shop, 1, 'The checkout loses carts', 'planning');
   await enter(till, 7, 'Print 100% of the receipt', 'failure-blocked');
   await enter(shop, 7, 'Speed up the CHECKOUT', 'done');
   const paused = await enter(shop, 9, 'Upgrade the driver', 'failure-blocked');
   await actOnIssue(engine, { tenantId, issueId: paused }, 'pause', OLGA);
-  await enter(twin, 7, 'Same name, another tenant');
+  await enter(namesake, 7, 'Same name, another tenant');
   const gone = await bench(tenantId, 'acme', 'gone');
   await enter(gone, 7, 'The checkout of a repo that is gone');
   await database.db.updateTable('repos').set({ enabled: false }).where('id', '=', gone.repo.id).execute();

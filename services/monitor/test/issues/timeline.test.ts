@@ -25,13 +25,13 @@ beforeEach(async () => {
 });
 
 const get = (issue: number | string = number, slug = 'acme/shop') => call('GET', `/api/timeline/${slug}/${issue}`);
-interface Told {
+interface Timeline {
   entries: { kind: string; timestamp: string; title: string }[];
   totalEntries: number;
   stateTransitions: { to: string }[];
   staleSinceMs?: number;
 }
-const told = async () => (await get()).json as never as Told;
+const timeline = async () => (await get()).json as never as Timeline;
 
 /** A run that spoke and failed, and an operator who paused the issue. */
 async function live(): Promise<void> {
@@ -56,10 +56,10 @@ async function live(): Promise<void> {
 }
 
 describe('GET /api/timeline', () => {
-  test('tells all that happened, oldest first, and what it cost and took', async () => {
+  test('lists all that happened, oldest first, with cost and duration', async () => {
     await live();
     const { json } = await get();
-    const story = json as never as Told;
+    const story = json as never as Timeline;
     expect(json).toMatchObject({
       ...{ repo: 'Acme/Shop', issueNumber: number, title: `Issue ${number}`, currentState: 'analyzing' },
       ...{ isPaused: true, isBlocked: false, totalCostUsd: 0.5, totalDurationMs: 30_000, serverTimestamp: iso(30) },
@@ -77,15 +77,15 @@ describe('GET /api/timeline', () => {
 
   test('is stale when nothing has happened for as long as work may stall, and never when it is done', async () => {
     at(14 * MINUTE);
-    expect(await told()).not.toHaveProperty('staleSinceMs');
+    expect(await timeline()).not.toHaveProperty('staleSinceMs');
     at(15 * MINUTE);
-    expect((await told()).staleSinceMs).toBe(15 * MINUTE * 1_000);
+    expect((await timeline()).staleSinceMs).toBe(15 * MINUTE * 1_000);
     await actOnIssue(bench.engine, { tenantId: bench.tenantId, issueId }, 'cancel', {
       type: 'operator',
       id: 'olga',
     } as never);
     at(60 * MINUTE);
-    expect(await told()).not.toHaveProperty('staleSinceMs');
+    expect(await timeline()).not.toHaveProperty('staleSinceMs');
   });
 
   test('of a very long story the newest part', async () => {
@@ -98,7 +98,7 @@ describe('GET /api/timeline', () => {
       select ${bench.tenantId}, ${bench.repo.id}, ${issueId}, 'analyzing', case when n = 1100 then 'planning' else 'analyzing' end,
         'operator', 'operator', ${iso(0)}
       from generate_series(1, 1100) n`.execute(database.db);
-    const { entries, totalEntries, stateTransitions } = await told();
+    const { entries, totalEntries, stateTransitions } = await timeline();
     expect(entries).toHaveLength(5_000);
     expect(totalEntries).toBeGreaterThanOrEqual(6_200);
     expect(entries.at(-1)?.title).toBe('step 5100');
@@ -134,7 +134,7 @@ describe('GET /api/timeline', () => {
     });
   });
 
-  test('without a store there is none of any repo, and a bad number is told before that', async () => {
+  test('without a store there is none of any repo, and a bad number is refused before that', async () => {
     const bare = await serveApp();
     const answers = [
       await bare.call('GET', '/api/timeline/acme/shop/7'),

@@ -137,7 +137,7 @@ describe('the list of an issue', () => {
     expect((await ofIssue(second, '?limit=999')).page.limit).toBe(200);
   });
 
-  test('is empty for an issue or a repo that nobody knows', async () => {
+  test('is empty for an unknown issue or repo', async () => {
     expect((await ofIssue(99_999)).items).toEqual([]);
     expect((await call('GET', '/api/issues/acme/nothing/1/findings')).status).toBe(200);
   });
@@ -230,14 +230,14 @@ describe('moves', () => {
     }
   });
 
-  test('of what nobody knows are answered 404', async () => {
+  test('of unknown objects are answered 404', async () => {
     for (const id of [UNKNOWN, 'x', '%00']) {
       const { status, json } = await move(id, 'accept');
       expect([id, status, (json as never as { code: string }).code]).toEqual([id, 404, 'NOT_FOUND']);
     }
   });
 
-  test('tell who, why and about which issue, and when a finding is opened and closed', async () => {
+  test('show who, why and about which issue, and when a finding is opened and closed', async () => {
     const { id, issue } = await findOne();
     await sql`delete from pipeline_events`.execute(database.db);
     await movedTo(id, 'accept', { reason: 'true' });

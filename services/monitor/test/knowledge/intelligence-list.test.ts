@@ -102,7 +102,7 @@ describe('the list', () => {
   });
 
   test.each(['/api/intelligence?repo=acme/none', '/api/intelligence/retrieve?repo=acme/none&agent=planner'])(
-    '%s names a repo that nobody knows',
+    '%s names an unknown repo',
     async (path) => {
       expect((await world.call('GET', path)).status).toBe(404);
     },

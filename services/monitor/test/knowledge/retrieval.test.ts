@@ -40,7 +40,7 @@ async function payloadSnippets(issueNumber: number) {
 const omittedIn = ({ omitted }: Retrieved) => Object.fromEntries(omitted.map(({ reason, count }) => [reason, count]));
 
 describe('retrieval', () => {
-  test('gives what fits the issue, says why, and tells how it was found', async () => {
+  test('gives what fits the issue, says why, and shows how it was found', async () => {
     await map();
     await world.learn([
       { title: 'Refunds are booked once', evidence: [{ ...NOTHING, type: 'file', path: 'src/refunds.ts' }] },
@@ -104,7 +104,7 @@ describe('retrieval', () => {
     });
     expect(found.retrievalContext.plannedFilesCount).toBe(1);
     expect(found.candidateFiles[0]).toMatchObject({ path: 'src/refunds.ts', method: 'planned' });
-    // Another role is not told the plan, so nothing is out of its scope.
+    // Another role does not get the plan, so nothing is out of its scope.
     const planner = await world.retrieve(`agent=planner&issue=${issue}`);
     expect(planner.retrievalContext.plannedFilesCount).toBeNull();
     expect(omittedIn(planner).out_of_scope).toBeUndefined();

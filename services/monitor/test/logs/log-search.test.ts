@@ -37,7 +37,7 @@ describe('a search', () => {
     expect(entries.map(({ agent }) => agent)).toEqual(['monitor', 'hosted-api', 'hosted-api', 'monitor']);
   });
 
-  test('of two entries of one moment the later line is the newer one', async () => {
+  test('of two entries with one timestamp the later line is the newer one', async () => {
     await put('monitor.log', line(1, 'first'), line(1, 'second'));
     expect((await search()).msgs).toEqual(['second', 'first']);
   });

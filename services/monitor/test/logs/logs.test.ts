@@ -161,7 +161,7 @@ describe('GET /api/logs/messages', () => {
     expect(await items(`${of}&taskId=0198c5a4-7c1e-7000-8000-000000000001`)).toEqual([]);
   });
 
-  test('clamps the limit; an issue or a repo that nobody knows has no messages', async () => {
+  test('clamps the limit; an unknown issue or repo has no messages', async () => {
     expect((await call('GET', `/api/logs/messages?${of}&limit=9999`)).json).toMatchObject({ page: { limit: 2000 } });
     expect((await call('GET', `/api/logs/messages?${of}&limit=0`)).json).toMatchObject({ page: { limit: 1 } });
     expect(await items('owner=acme&repo=shop&issue=99')).toEqual([]);

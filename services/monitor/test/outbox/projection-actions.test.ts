@@ -66,8 +66,8 @@ test.each([
   ['%ZZ', 400, 'INVALID_INPUT', 'Invalid request'],
   ['9007199254740993', 400, 'INVALID_INPUT', 'Invalid request'],
   ['999999', 404, 'NOT_FOUND', 'Projection not found: 999999'],
-])('projection %s', async (key, ...told) => {
-  const [status, code, error] = told;
+])('projection %s', async (key, ...refusal) => {
+  const [status, code, error] = refusal;
   for (const action of ['retry', 'discard']) {
     expect((await call('POST', `/api/projections/${key}/${action}`)).json).toEqual({ error, code, status });
   }

@@ -65,11 +65,11 @@ async function drain(executor: ProjectionExecutor): Promise<void> {
   while (await executor.landed());
 }
 
-let wishes = 0;
-/** An issue on the host with these wishes in its outbox and no others. */
+let queued = 0;
+/** An issue on the host with these entries in its outbox and no others. */
 async function issueWith(...actions: ProjectionAction[]): Promise<number> {
   const number = await openIssue(world, SLUG);
-  // The host starts anew with each test; the store goes on.
+  // The host is new in each test; the store goes on.
   const known = await database.db
     .selectFrom('issues')
     .select('id')
@@ -77,19 +77,19 @@ async function issueWith(...actions: ProjectionAction[]): Promise<number> {
     .executeTakeFirst();
   const issueId = known?.id ?? (await admit(bench, number));
   await database.db.deleteFrom('projections').where('issue_number', '=', number).execute();
-  await wish(issueId, number, ...actions);
+  await queue(issueId, number, ...actions);
   return number;
 }
 
-async function wish(issueId: number, number: number, ...actions: ProjectionAction[]): Promise<void> {
+async function queue(issueId: number, number: number, ...actions: ProjectionAction[]): Promise<void> {
   await inTransaction(database.store.tenant, (tx) =>
     insertProjections(
       tx,
       bench.tenantId,
       actions.map((action) => {
-        wishes += 1;
+        queued += 1;
         const at = { repoId: bench.repo.id, issueId, issueNumber: number, clientType: 'sandbox' };
-        return { ...at, action, idempotencyKey: `wish-${wishes}` };
+        return { ...at, action, idempotencyKey: `queued-${queued}` };
       }),
     ),
   );
@@ -225,7 +225,7 @@ test('the outbox is counted by repo and status, also while nothing of it ends', 
   expect(await registry.getSingleMetricAsString('svc_projections')).not.toContain(SLUG);
 });
 
-test('writes side by side stay within the minute, also those of several requests', async () => {
+test('concurrent writes stay within the minute, also those of several requests', async () => {
   const budget = new WriteBudget(() => ({ perMinute: 6, perHour: 500 }), now);
   const swap: ProjectionAction = { type: 'swapLabels', remove: ['svc:a', 'svc:b'], add: ['svc:c'] };
   for (let n = 0; n < 5; n += 1) await issueWith(swap);
@@ -250,7 +250,7 @@ test('writes side by side stay within the minute, also those of several requests
   expect(writes.length).toBeGreaterThan(1);
 });
 
-describe('side by side', () => {
+describe('concurrent attempts', () => {
   /** A host whose answers wait for the test. */
   function heldHost() {
     const open: { issue: number; answer: (result: ExecuteResult) => void; signal: AbortSignal | undefined }[] = [];
@@ -300,7 +300,7 @@ describe('side by side', () => {
     const [first, second] = [executorOn(), executorOn({ bell: secondBell })];
     await drain(first);
     const issueId = (await rows())[0]?.issue_id ?? 0;
-    await wish(issueId, number, comment('twice'));
+    await queue(issueId, number, comment('twice'));
     await drain(second);
     expect(await texts(number)).toEqual(['once']);
     await notifications.close();

@@ -48,7 +48,7 @@ describe('write budget', () => {
     expect(budget.left()).toBe(8);
   });
 
-  test('attempts side by side never spend more than the limits together', () => {
+  test('concurrent attempts never spend more than the limits together', () => {
     const attempts = fc.array(
       fc.record({ writes: fc.integer({ min: 1, max: 6 }), wait: fc.nat(20_000), lasts: fc.nat(30_000) }),
       {
@@ -56,7 +56,7 @@ describe('write budget', () => {
       },
     );
     fc.assert(
-      fc.property(attempts, (wishes) => {
+      fc.property(attempts, (requests) => {
         let time = 1_000_000;
         const clock = () => new Date(time);
         const budget = new WriteBudget(() => LIMITS, clock);
@@ -72,7 +72,7 @@ describe('write budget', () => {
           }
           flights = flights.filter(({ endsAt }) => endsAt > time);
         };
-        for (const { writes, wait, lasts } of wishes) {
+        for (const { writes, wait, lasts } of requests) {
           time += wait;
           land();
           const free = budget.reserve(writes);

@@ -118,7 +118,7 @@ test('a store that goes away and comes back: 503 and 200, loops rest and go on, 
 
   proxy.restore();
   await until('the store is back', async () => (await listing()) === 200);
-  await until('what happened meanwhile is taken up', () => isShown(world, slug, number));
+  await until('what happened meanwhile is applied', () => isShown(world, slug, number));
 });
 
 test('without a host nothing is polled or written, and the outbox is off', async () => {
@@ -128,7 +128,7 @@ test('without a host nothing is polled or written, and the outbox is off', async
   expect(pipeline.health()).toMatchObject({ poll: 'ok', outbox: 'off' });
 });
 
-test('a track that an operator makes has its issue on the host by itself, and a worker is told its prompt', async () => {
+test('a track that an operator makes has its issue on the host by itself, and a worker gets its prompt', async () => {
   const slug = 'acme/tracked';
   const world = await worldOf(slug);
   const pipeline = await pipelineOn(database.url, [world.host], [slug]);

@@ -59,7 +59,7 @@ describe('a start', () => {
     expect(await monitor.exited).toBe(0);
   });
 
-  test('with store and password serves whoever knows it', async () => {
+  test('with store and password serves callers that know it', async () => {
     const path = configFile('agents: {monitor: {auth: {username: olga, passwordEnv: OLGAS_WORD}}}');
     const monitor = run({ DATABASE_URL: database.url, PIPELINE_CONFIG: path, OLGAS_WORD: 'pw' });
     const call = await monitor.listening();
@@ -106,7 +106,7 @@ test('SIGHUP reads the configuration again, and a second monitor on the same sto
   );
   writeFileSync(path, 'costLimits: {dailyUsd: 2');
   one?.child.kill('SIGHUP');
-  await until('the bad file is told', () => one?.output.out.includes('CONFIG_LOAD_FAILED') === true);
+  await until('the bad file is reported', () => one?.output.out.includes('CONFIG_LOAD_FAILED') === true);
   expect(await limits()).toEqual([1, 1]);
   writeFileSync(path, 'costLimits: {dailyUsd: 2}');
   one?.child.kill('SIGHUP');
@@ -160,7 +160,7 @@ describe('a start that cannot be ends with 78 and one line for each problem', ()
     ]);
   });
 
-  test('in the schema, with the command that mends it', async () => {
+  test('in the schema, with the command that corrects it', async () => {
     const empty = 'pipeline_without_schema';
     const server = databaseUrl(database.adminUrl, 'postgres');
     await execute(server, `create database ${empty}`);

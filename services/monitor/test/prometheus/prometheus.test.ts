@@ -4,7 +4,7 @@ import { STATES } from '@pipeline/domain';
 import { createMetrics } from '@pipeline/runtime';
 import { testDatabase, until } from '@pipeline/testing';
 import { registerGauges } from '../../src/prometheus/gauges.ts';
-import { admit, bury, makeBench } from '../support/bench.ts';
+import { addDeadLetter, admit, makeBench } from '../support/bench.ts';
 import { pipelineOf } from '../support/pipeline-of.ts';
 import { serveApp } from '../support/served-app.ts';
 
@@ -35,10 +35,10 @@ async function monitor() {
 }
 
 describe('/prometheus', () => {
-  test('has every metric, asks nobody who they are, and names no issue', async () => {
+  test('has every metric, needs no authentication, and names no issue', async () => {
     const bench = await makeBench(database.store, 'acme/shop');
     await admit(bench, 4711);
-    await bury(bench, 4712);
+    await addDeadLetter(bench, 4712);
     const { pipeline, text } = await monitor();
     pipeline.start();
     await until('the metrics are read', async () => /svc_pipeline_issues\{.*\} 2/.test(await text()));

@@ -50,7 +50,7 @@ beforeEach(async () => {
 });
 
 describe('how long a task waited', () => {
-  test('is told once, also of work that ended before anybody looked', async () => {
+  test('is counted once, also for work that ended before anybody looked', async () => {
     await admit(bench, issue);
     expect(await look()).toEqual([]);
     at(7);
@@ -63,7 +63,7 @@ describe('how long a task waited', () => {
     expect(await look()).toEqual([]);
   });
 
-  test('is told of a claim that was seen late, as by a transaction that committed after the look', async () => {
+  test('counts a claim that was seen late, as by a transaction that committed after the look', async () => {
     await admit(bench, issue);
     at(100);
     await look();
@@ -75,7 +75,7 @@ describe('how long a task waited', () => {
     expect(await look()).toEqual([]);
   });
 
-  test('is not told of what was claimed before this process looked for the first time', async () => {
+  test('does not count what was claimed before this process looked for the first time', async () => {
     await admit(bench, issue);
     at(5);
     await finish(await take());
@@ -110,7 +110,7 @@ describe('how long a task waited', () => {
     expect(await look()).toEqual([0, 4]);
   });
 
-  test('counts from when a lost claim was taken back, and not anew by a retry of what waits already', async () => {
+  test('counts from when a lost claim was taken back, and not again by a retry of what waits already', async () => {
     const issueId = await admit(bench, issue);
     await look();
     at(2);

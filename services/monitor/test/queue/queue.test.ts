@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { TASK_TYPES } from '@pipeline/domain';
 import { beginSending, claim, registerWorker, sendable, settle } from '@pipeline/engine';
-import { admit, bury } from '../support/bench.ts';
+import { addDeadLetter, admit } from '../support/bench.ts';
 import { Shop } from '../support/shop.ts';
 
 const bench = new Shop();
@@ -26,12 +26,12 @@ test('an empty pipeline: every type is listed, with nothing', async () => {
   });
 });
 
-test('tasks by type with the age of the oldest, open letters, and writes that wait or failed', async () => {
+test('tasks by type with the age of the oldest, open dead letters, and writes that wait or failed', async () => {
   await admit(bench, 1);
   at(10);
   await admit(bench, 2);
   at(20);
-  await bury(bench, 3);
+  await addDeadLetter(bench, 3);
   const workerId = await registerWorker(bench.engine, bench.tenantId, {
     name: 'w',
     hostname: '',

@@ -4,7 +4,7 @@ import { openDeadLetters } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { PolledValue } from '../../src/polling/polled-value.ts';
-import { admit, type Bench, bury, makeBench } from '../support/bench.ts';
+import { addDeadLetter, admit, type Bench, makeBench } from '../support/bench.ts';
 import { type Call, serveConnected } from '../support/served-app.ts';
 
 const database = testDatabase();
@@ -21,7 +21,7 @@ beforeAll(async () => {
   await admit(bench, 1);
   await admit(bench, 2);
   await sql`update issues set state = 'failure-blocked', is_blocked = true where issue_number = 1`.execute(database.db);
-  await bury(bench, 2);
+  await addDeadLetter(bench, 2);
   ({ call, close } = await serveConnected({ engine: bench.engine, blocked, taskQueue }));
 });
 afterAll(() => close());

@@ -29,7 +29,7 @@ interface Monitor {
   config: ConfigInForce;
   sync: SettingsSync;
   engine: Engine;
-  rings: number;
+  notifications: number;
   call: Call;
 }
 
@@ -40,9 +40,9 @@ async function startMonitor(name: string, text: string): Promise<Monitor> {
   write(name, text);
   const config = await configOf(path(name));
   const engine: Engine = { ...engineOn(database.store), settings: () => config.settings };
-  const monitor = { config, engine, rings: 0 } as Monitor;
+  const monitor = { config, engine, notifications: 0 } as Monitor;
   const ringSettings = () => {
-    monitor.rings += 1;
+    monitor.notifications += 1;
   };
   monitor.sync = new SettingsSync({ engine, config, instance: `${name}:8090`, ringSettings, log: silentLogger });
   const place = { host: 'db.example.org', port: 5432, poolSize: 10 };
@@ -103,7 +103,7 @@ describe('a reload', () => {
     expect(after.version).toBe(before.version + 1);
     expect(after.body).toEqual(JSON.parse(JSON.stringify(inForce)));
     expect((after.body as never)[key]).not.toEqual((before.body as never)[key]);
-    expect(monitor.rings).toBeGreaterThan(0);
+    expect(monitor.notifications).toBeGreaterThan(0);
     await monitor.sync.tick();
     expect((await stored()).version).toBe(after.version);
   });
@@ -189,7 +189,7 @@ describe('a reload', () => {
   });
 
   test('names who asked in the audit, and what changed in the log of every enabled repo', async () => {
-    const bench = await makeBench(database.store, 'acme/told');
+    const bench = await makeBench(database.store, 'acme/reported');
     const monitor = await startMonitor('one', '{}');
     write('one', 'sla: {warnAfterMinutes: {planning: 3}}\nconsistency: {orphans: true}');
     await reload(monitor);

@@ -76,7 +76,7 @@ describe('the file', () => {
     await expect(load(text)).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
-  test('one that is not there is told with its reason', async () => {
+  test('one that does not exist is reported with the reason', async () => {
     await expect(loadConfig(join(folder, 'none.yaml'), {})).rejects.toMatchObject({
       code: 'CONFIG_LOAD_FAILED',
       message: expect.stringContaining('ENOENT'),
@@ -126,7 +126,7 @@ repos:
   - {slug: acme/silent, branch: trunk}
 `;
 
-  test('enters repos as the host tells of them, and asks again where it does not answer', async () => {
+  test('adds repos as the host reports them, and asks again where it does not answer', async () => {
     const known: Record<string, HostRepo> = {
       'acme/shop': reported('Acme', 'Shop', 'master'),
       'acme/own-branch': reported('acme', 'own-branch', 'main'),

@@ -38,7 +38,7 @@ function missingFrom(schema: Schema, sample: unknown, path: string): string[] {
   return [...known, ...inOthers, ...(ofKind ?? [])];
 }
 
-/** The file with all of its settings in force: a `#` that no blank and word follow hides a setting, not a remark. */
+/** The file with all of its settings in force: a `#` that no blank and word follow hides a setting, not a comment. */
 const uncommented = async () => (await readFile(EXAMPLE, 'utf8')).replace(/^#(?! \S)/gm, '');
 
 test('the example asks for a login, and changes nothing else', async () => {

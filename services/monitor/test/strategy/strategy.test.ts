@@ -171,7 +171,7 @@ describe('every route', () => {
     expect(refused(answer)).toEqual([404, 'NOT_FOUND', 'Repo not found: acme/none']);
   });
 
-  test.each(EVERY)('%s %s fails unexpectedly: 500, which tells nothing of the inside', async (method, path, body) => {
+  test.each(EVERY)('%s %s fails unexpectedly: 500 without internals', async (method, path, body) => {
     await sql`alter table repos rename to repos_away`.execute(database.db);
     try {
       const answer = await call(method, `${BASE}${path}`, { body });

@@ -134,16 +134,16 @@ test('two replicas, commits out of order, clients that hop, a replica that resta
   expect(hops).toBeGreaterThan(20);
 });
 
-test('what one transaction after the other says about an issue is told in that order, whoever writes', async () => {
+test('what one transaction after the other says about an issue is sent in that order, for every writer', async () => {
   const facts = await database.db
     .selectFrom('stream_events')
     .select('data')
     .where('event_type', '=', 'issue-status')
     .orderBy('id')
     .execute();
-  const told = facts.map(({ data }) => data as { issueNumber: number; status: string });
+  const sent = facts.map(({ data }) => data as { issueNumber: number; status: string });
   for (let writer = 1; writer <= WRITERS; writer += 1) {
-    const mine = told.filter(({ issueNumber }) => issueNumber === writer).map(({ status }) => Number(status));
+    const mine = sent.filter(({ issueNumber }) => issueNumber === writer).map(({ status }) => Number(status));
     expect(mine).toEqual(Array.from({ length: EACH }, (_, n) => n));
   }
 });

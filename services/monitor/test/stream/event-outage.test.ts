@@ -128,7 +128,7 @@ test('a client that was ahead when the store went away misses nothing and gets n
   expect(stream.text).not.toContain(': gap');
 });
 
-test('a client with an id that was never given out is told so when the store is back', async () => {
+test('a client with an id that was never given out learns so when the store is back', async () => {
   const { way, feed, storeWatch, url } = await replica();
   await publish('kept');
   const last = await ahead();

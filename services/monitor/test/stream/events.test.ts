@@ -59,7 +59,7 @@ const statusOf = (status: string, more: Record<string, unknown> = {}): StreamInp
   data: { issueNumber: 7, repo: 'acme/Shop', status, actorType: 'agent', state: 'planning', ...more },
 });
 
-const tell = (...stream: StreamInput[]) =>
+const publish = (...stream: StreamInput[]) =>
   inTransaction(database.store.tenant, (tx) => insertRecords(tx, bench.tenantId, { ...noRecords(), stream }));
 
 async function follow(url: string): Promise<StreamClient> {
@@ -80,7 +80,7 @@ describe('GET /api/events', () => {
     const { url, turn } = await replica();
     const client = await follow(url);
     const at = { issueNumber: 7, repo: 'acme/Shop', agent: 'planner' };
-    await tell(
+    await publish(
       { type: 'state-transition', data: { ...at, from: 'planning', to: 'ready-for-dev' } },
       { type: 'cost-update', data: { ...at, costUsd: 1.25 } },
       { type: 'worker-status', data: { workerId: 'w', repo: null, status: 'idle', issueNumber: null, taskType: null } },
@@ -123,10 +123,10 @@ describe('GET /api/events', () => {
 
   test('without a Last-Event-ID nothing of the past is sent', async () => {
     const { url, turn } = await replica();
-    await tell(statusOf('before'));
+    await publish(statusOf('before'));
     await turn();
     const client = await follow(url);
-    await tell(statusOf('after'));
+    await publish(statusOf('after'));
     await turn();
     await until('the new one is there', () => client.seen.length > 0);
     expect(client.seen.map(({ data }) => data.status)).toEqual(['after']);
@@ -139,7 +139,7 @@ describe('a client that comes back', () => {
     return last_id;
   };
   const tellMany = async (count: number) => {
-    await tell(...Array.from({ length: count }, (_, n) => statusOf(`${n}`)));
+    await publish(...Array.from({ length: count }, (_, n) => statusOf(`${n}`)));
   };
 
   test('gets exactly what it missed, from any replica, also from one that started later', async () => {
@@ -156,7 +156,7 @@ describe('a client that comes back', () => {
     }
   });
 
-  test('after more than 100 events is told of the gap and gets the newest 100', async () => {
+  test('after more than 100 events gets a notice of the gap and the newest 100', async () => {
     const { url, turn } = await replica();
     const before = await head();
     await tellMany(101);
@@ -177,7 +177,7 @@ describe('a client that comes back', () => {
     await ahead.turn();
     const last = await head();
     const stream = await raw(behind.url, { 'last-event-id': `${last}` });
-    await tell(statusOf('new'));
+    await publish(statusOf('new'));
     await behind.turn();
     await until('the new one is there', () => stream.ids.length > 0);
     expect(stream.ids).toEqual([last + 1]);
@@ -196,7 +196,7 @@ describe('a client that comes back', () => {
     expect(stream.ids).toEqual([last + 1, last + 2, last + 3]);
   });
 
-  test('with an id that was never given out gets the newest 100, and is told', async () => {
+  test('with an id that was never given out gets the newest 100 and a notice', async () => {
     const { url, turn } = await replica();
     await tellMany(2);
     await turn();
@@ -205,12 +205,12 @@ describe('a client that comes back', () => {
     expect(stream.text).toContain(': gap');
   });
 
-  test('with an id that is no number starts anew', async () => {
+  test('with an id that is no number starts with the newest events', async () => {
     const { url, turn } = await replica();
     await tellMany(2);
     await turn();
     const stream = await raw(url, { 'last-event-id': 'abc' });
-    await tell(statusOf('new'));
+    await publish(statusOf('new'));
     await turn();
     await until('the new one is there', () => stream.ids.length > 0);
     expect(stream.ids).toHaveLength(1);
@@ -221,8 +221,8 @@ describe('filters', () => {
   test('by repo in any spelling and by type; heartbeats pass', async () => {
     const { url, feed, turn } = await replica();
     const shop = await follow(`${url}?repo=ACME/shop&types=issue-status`);
-    await tell(statusOf('mine'), statusOf('other', { repo: 'acme/till' }));
-    await tell({ type: 'alert', data: { severity: 'info', message: 'm', detector: 'd', resolved: true } });
+    await publish(statusOf('mine'), statusOf('other', { repo: 'acme/till' }));
+    await publish({ type: 'alert', data: { severity: 'info', message: 'm', detector: 'd', resolved: true } });
     await turn();
     now = new Date(now.getTime() + 31_000);
     await feed.beat(true);
@@ -233,7 +233,7 @@ describe('filters', () => {
 
   test('hold for what is replayed as well', async () => {
     const { url, turn } = await replica();
-    await tell(statusOf('other', { repo: 'acme/till' }), statusOf('mine'));
+    await publish(statusOf('other', { repo: 'acme/till' }), statusOf('mine'));
     await turn();
     const stream = await raw(`${url}?repo=acme/shop`, { 'last-event-id': '0' });
     await until('it was replayed', () => stream.ids.length > 0);
@@ -241,7 +241,7 @@ describe('filters', () => {
     expect(stream.text).not.toContain('"other"');
   });
 
-  test('a repo of the same name of another tenant is another repo, and must be told apart', async () => {
+  test('a repo of the same name of another tenant is another repo, and must be distinguished', async () => {
     const other = await ensureTenant(database.store.tenant, 'other');
     const repo = { ...bench.repo, slug: bench.repo, vcsHost: 'sandbox' as const, enabled: true };
     await putRepo(bench.engine, other, {
@@ -262,7 +262,7 @@ describe('filters', () => {
     expect([ambiguous.status, await ambiguous.json()]).toMatchObject([400, { code: 'INVALID_INPUT' }]);
     const theirs = await follow(`${url}?repo=acme/shop&tenant=other`);
     const ours = await follow(`${url}?repo=acme/shop&tenant=default`);
-    await tell(statusOf('ours'));
+    await publish(statusOf('ours'));
     await turn();
     await until('it is there', () => ours.seen.length === 1);
     expect(theirs.seen).toEqual([]);
@@ -299,7 +299,7 @@ describe('heartbeats', () => {
 
   test('go on while the store is away, with the newest id', async () => {
     const { url, feed, turn } = await replica();
-    await tell(statusOf('last'));
+    await publish(statusOf('last'));
     await turn();
     const client = await follow(url);
     now = new Date(now.getTime() + 30_000);
@@ -324,13 +324,13 @@ describe('bounds', () => {
     stalled.pause();
     await until('both are connected', () => feed.clients === 2);
     const long = 'x'.repeat(50_000);
-    let told = 0;
-    while (feed.clients === 2 && told < 400) {
-      await tell(...Array.from({ length: 10 }, () => statusOf(long)));
+    let published = 0;
+    while (feed.clients === 2 && published < 400) {
+      await publish(...Array.from({ length: 10 }, () => statusOf(long)));
       await turn();
-      told += 10;
+      published += 10;
       // Both read in this process: the one that reads must get its turn.
-      await until('the other has it', () => good.seen.length === told);
+      await until('the other has it', () => good.seen.length === published);
     }
     expect(feed.clients).toBe(1);
   });
@@ -375,7 +375,7 @@ describe('without a stream to follow', () => {
     const { url, feed, turn, close } = await replica();
     const stream = await raw(url);
     await until('it is open', () => feed.clients === 1);
-    await tell(statusOf('last words'));
+    await publish(statusOf('last words'));
     await turn();
     await close();
     await until('it has ended', () => stream.ended);

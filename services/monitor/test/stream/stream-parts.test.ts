@@ -19,7 +19,7 @@ const frame = (id: number, over: Partial<Frame> = {}): Frame => ({
 });
 
 describe('what is kept for clients that come back', () => {
-  test('is the newest facts, and a gap is told exactly when more was missed', () => {
+  test('is the newest facts, and a gap is reported exactly when more was missed', () => {
     const facts = fc.array(fc.record({ beat: fc.boolean(), batch: fc.boolean() }), { maxLength: 60 });
     fc.assert(
       fc.property(facts, fc.integer({ min: 1, max: 10 }), fc.nat(70), (made, size, since) => {
@@ -136,17 +136,17 @@ describe('writing to many', () => {
 
 describe('the stream of a replica', () => {
   test.each([
-    { of: 'facts to be numbered, by itself', rung: [4], isOwn: true, woken: true },
-    { of: 'what another one has numbered', rung: [0], isOwn: false, woken: true },
-    { of: 'what it has numbered itself', rung: [0], isOwn: true, woken: false },
-    { of: 'both in one ring', rung: [0, 4], isOwn: true, woken: true },
-    { of: 'anything, after a reconnect', rung: null, isOwn: false, woken: true },
-    { of: 'anything, by itself', rung: null, isOwn: true, woken: true },
-  ])('is woken by a ring of $of: $woken', ({ rung, isOwn, woken }) => {
+    { of: 'facts to be numbered, by itself', channels: [4], isOwn: true, woken: true },
+    { of: 'what another one has numbered', channels: [0], isOwn: false, woken: true },
+    { of: 'what it has numbered itself', channels: [0], isOwn: true, woken: false },
+    { of: 'both in one notification', channels: [0, 4], isOwn: true, woken: true },
+    { of: 'anything, after a reconnect', channels: null, isOwn: false, woken: true },
+    { of: 'anything, by itself', channels: null, isOwn: true, woken: true },
+  ])('is woken by a notification of $of: $woken', ({ channels, isOwn, woken }) => {
     let wakes = 0;
     wakesStream(() => {
       wakes += 1;
-    })(rung, isOwn);
+    })(channels, isOwn);
     expect(wakes).toBe(woken ? 1 : 0);
   });
 });

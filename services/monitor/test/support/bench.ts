@@ -91,7 +91,7 @@ export const IMPOSSIBLE: DeadLetterCause = {
   cause: { trigger: 'approved', outcome: { outcome: 'approved', result: { body: '' } } },
 };
 
-export async function bury(bench: Bench, number: number, cause: DeadLetterCause = POSSIBLE): Promise<string> {
+export async function addDeadLetter(bench: Bench, number: number, cause: DeadLetterCause = POSSIBLE): Promise<string> {
   const issueId = await admit(bench, number);
   return inTransaction(bench.engine.store.tenant, (tx) =>
     insertDeadLetter(tx, bench.tenantId, {

@@ -3,7 +3,7 @@ import { closedWithFile } from '@pipeline/testing/closing';
 import { createPipeline, type Pipeline } from '../../src/process/pipeline.ts';
 import { configOf } from './served-app.ts';
 
-/** All that a monitor runs on a database; without a repo or a host unless told. */
+/** All that a monitor runs on a database; without a repo or a host unless given. */
 export const pipelineOf = async (
   databaseUrl: string,
   over: Partial<Parameters<typeof createPipeline>[0]> = {},

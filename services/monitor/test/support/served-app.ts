@@ -78,7 +78,7 @@ const nothingYet = ({ store }: Connected['engine']) => ({
   feed: new EventFeed({ store, uptime: () => 1, now: () => new Date() }),
 });
 
-/** Whoever may log in, ten times in five minutes. */
+/** Any user may log in, ten times in five minutes. */
 export const authOf = (logins: readonly Credentials[] | null, now = () => new Date()) =>
   createAuthentication({ logins, loginAttempts: 10, now });
 
@@ -91,7 +91,7 @@ export async function configOf(path?: string): Promise<ConfigInForce> {
   return new ConfigInForce({ loaded, path, variables: VARIABLES, log: silentLogger, now: () => new Date() });
 }
 
-/** The app on a free port, open to all and without a store unless told otherwise; lists are empty unless given. */
+/** The app on a free port, open to all and without a store unless configured otherwise; lists are empty unless given. */
 export async function serveApp({ pipeline, ...over }: Over = {}) {
   const now = over.now ?? (() => new Date());
   const config = await configOf();

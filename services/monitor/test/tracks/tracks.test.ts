@@ -306,7 +306,7 @@ test('every route of tracks answers 503 without a store, but a list without a qu
   }
 });
 
-test('strangers are told nothing', async () => {
+test('strangers learn nothing', async () => {
   for (const path of ['/api/tracks', '/api/tracks?repo=acme/shop', '/api/si-tracks', '/pipeline/si-tracks', TRACK]) {
     const { json } = await call('GET', path, { headers: {} });
     expect(json).toMatchObject({ status: 401, code: 'AUTH_REQUIRED' });

@@ -60,7 +60,7 @@ inBrowser('the dashboard', () => {
         const fits = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
         expect([path, await page.evaluate(fits)]).toEqual([path, true]);
       }
-      // The check of the session before the login is a 401 of other reads at most.
+      // Reads before the login are answered with 401.
       expect(complaints.filter((text) => !text.includes('401'))).toEqual([]);
     },
     180_000,

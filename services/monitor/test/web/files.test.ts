@@ -48,7 +48,7 @@ const raw = (path: string, method = 'GET'): Promise<{ status: number; text: stri
   });
 
 describe('assets', () => {
-  test('a file comes with its type, and may be kept for ever', async () => {
+  test('a file comes with its type, and may be cached without limit', async () => {
     const response = await fetch(`${url}/assets/app-1a2b.js`);
     expect([response.status, await response.text()]).toEqual([200, 'let a = "ä";']);
     expect(response.headers.get('content-type')).toBe('text/javascript; charset=utf-8');

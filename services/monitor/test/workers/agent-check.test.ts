@@ -13,7 +13,7 @@ const look = async (answer: FakeAgent['answer'], timeoutMs = 5_000) => {
 };
 
 describe('a look at an agent', () => {
-  test('takes its own word', async () => {
+  test('accepts its own report', async () => {
     const body = { status: 'degraded', uptime: 12, version: '2.1', currentTaskId: 'task-1', more: true };
     expect(await look(says(body))).toEqual({
       kind: 'answered',

@@ -101,15 +101,15 @@ test('what an agent says of its reload is kept and shown; a failed one is an ale
     trigger: 'watch',
     at: '2026-03-01T00:00:00.000Z',
   };
-  const tells = async (configReload: unknown) => {
+  const reports = async (configReload: unknown) => {
     agent.answer = says({ status: 'healthy', configReload });
     await watch.tick();
     await tellReloads();
     await tellReloads();
   };
-  await tells({ status: 'nonsense' });
+  await reports({ status: 'nonsense' });
   expect(await reloadReports(database.store.tenant)).toEqual([]);
-  await tells(failed);
+  await reports(failed);
   expect(snapshots()[0]).toMatchObject({ configReload: failed });
   expect(await reloadReports(database.store.tenant)).toEqual([
     { agentName: 'developer', instance: 'agent', outcome: failed },
@@ -117,9 +117,9 @@ test('what an agent says of its reload is kept and shown; a failed one is an ale
   const message = 'warning: configuration reload of developer agent failed: model: is no key here';
   expect(await alerts()).toEqual([message]);
   const later = { ...failed, status: 'applied', error: null, errorCode: null, at: '2026-03-01T00:01:00.000Z' };
-  await tells(later);
+  await reports(later);
   expect(await alerts()).toEqual([]);
-  await tells(undefined);
+  await reports(undefined);
   expect(snapshots()[0]).toMatchObject({ configReload: later });
 });
 
@@ -149,7 +149,7 @@ describe('restart of an agent', () => {
     expect(docker.asked).toHaveLength(2);
   });
 
-  test('a monitor that starts anew keeps to the cooldown and the attempts', async () => {
+  test('a monitor that restarts keeps to the cooldown and the attempts', async () => {
     await monitor({ selfHealing: { maxRestartAttempts: 2 } }).round(3);
     await notifications.close();
     notifications = await connectedDoorbell(database.url);
@@ -242,17 +242,17 @@ describe('restart of an agent', () => {
     expect(await audit()).toEqual([]);
   });
 
-  test('one that fails is told, counts, and does not end the loop', async () => {
+  test('one that fails is reported, counts, and does not end the loop', async () => {
     const { round, restarter } = monitor({ agent: { container: 'gone' } });
     await round(3);
     await restarter.tick();
-    const told = 'the Docker engine did not restart gone: 404 No such container: gone';
-    expect(await audit()).toContain(`agent-restart-failed: ${told}`);
+    const reason = 'the Docker engine did not restart gone: 404 No such container: gone';
+    expect(await audit()).toContain(`agent-restart-failed: ${reason}`);
     expect(await alerts()).toEqual([
       'warning: agent developer is down: unhealthy, answers 503',
-      `critical: a restart did not repair agent developer: ${told}`,
+      `critical: a restart did not repair agent developer: ${reason}`,
     ]);
-    expect(restarter.restartsOf('developer')).toMatchObject({ restarts: 1, lastError: told });
+    expect(restarter.restartsOf('developer')).toMatchObject({ restarts: 1, lastError: reason });
     at(300);
     await round();
     expect(docker.asked).toHaveLength(2);
@@ -314,7 +314,7 @@ describe('a pid file', () => {
     ['40', /its parent process/],
   ])('with %j gets nobody a signal', refused);
 
-  test('that is not there, or names no live process, is told', async () => {
+  test('that is not there, or names no live process, is reported', async () => {
     await expect(restartByPid(`${files.folder}/none.pid`, process)).rejects.toThrow(/cannot be read: ENOENT/);
     const child = await startChild();
     const ended = once(child, 'exit');
@@ -326,7 +326,7 @@ describe('a pid file', () => {
 });
 
 describe('the Docker engine', () => {
-  test('away, or not allowed, is told with its address', async () => {
+  test('unreachable, or not allowed, is reported with its address', async () => {
     await expect(restartContainer('unix:///nowhere/docker.sock', 'x')).rejects.toThrow(
       'the Docker engine at unix:///nowhere/docker.sock is not there (no such socket)',
     );

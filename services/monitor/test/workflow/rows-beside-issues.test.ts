@@ -6,7 +6,7 @@ import { testDatabase } from '@pipeline/testing';
 import { type ConsistencyCache, consistencyCache } from '../../src/features/consistency.ts';
 import { type DeadLetterCache, readDeadLetters } from '../../src/features/dead-letters.ts';
 import { ListCache } from '../../src/polling/list-cache.ts';
-import { admit, type Bench, bury, makeBench } from '../support/bench.ts';
+import { addDeadLetter, admit, type Bench, makeBench } from '../support/bench.ts';
 import { type Call, serveConnected } from '../support/served-app.ts';
 
 const database = testDatabase();
@@ -73,7 +73,7 @@ describe('interface: States and transitions, rows of Dead letter', () => {
     database.db.selectFrom('dead_letters').select('resolution').where('id', '=', id).executeTakeFirstOrThrow();
 
   test('Dead letter | unresolved | POST resolve', async () => {
-    const id = await bury(bench, number);
+    const id = await addDeadLetter(bench, number);
     await deadLetters.refresh();
     expect((await call('POST', `/api/dead-letters/${id}/resolve`)).json).toEqual({ ok: true });
     expect([await resolution(id), await listed(), await stateOf()]).toEqual([
@@ -85,11 +85,11 @@ describe('interface: States and transitions, rows of Dead letter', () => {
   });
 
   test('Dead letter | unresolved | POST resolve-all', async () => {
-    const first = await bury(bench, number);
-    const second = await bury(bench, next());
+    const first = await addDeadLetter(bench, number);
+    const second = await addDeadLetter(bench, next());
     await deadLetters.refresh();
     // In the store and not in the cache yet: it is not meant.
-    const later = await bury(bench, next());
+    const later = await addDeadLetter(bench, next());
     expect((await call('POST', '/api/dead-letters/resolve-all')).json).toMatchObject({ ok: true, resolved: 2 });
     for (const id of [first, second]) expect(await resolution(id)).toEqual({ resolution: 'resolved' });
     expect(await listed()).toEqual([later]);
@@ -97,7 +97,7 @@ describe('interface: States and transitions, rows of Dead letter', () => {
   });
 
   test('Dead letter | unresolved | POST retry', async () => {
-    const id = await bury(bench, number);
+    const id = await addDeadLetter(bench, number);
     await deadLetters.refresh();
     expect((await call('POST', `/api/dead-letters/${id}/retry`)).json).toEqual({ ok: true, newState: 'planning' });
     expect([await resolution(id), await listed(), await stateOf()]).toEqual([
@@ -228,12 +228,12 @@ describe('interface: States and transitions, rows of Consistency finding', () =>
   };
   const edges = () => database.db.selectFrom('issue_edges').select('resolved_at').execute();
 
-  /** How each comes about, and how it is seen that it was mended. */
+  /** How each comes about, and how its repair shows. */
   const REPAIRS = {
     'clear-flag': {
       kind: 'stale_blocked',
       spoil: () => set({ is_blocked: true }),
-      mended: async () =>
+      repaired: async () =>
         expect((await findIssue(database.db, bench.tenantId, bench.repo.id, number))?.is_blocked).toBe(false),
     },
     'resolve-subtask-edges': {
@@ -243,12 +243,12 @@ describe('interface: States and transitions, rows of Consistency finding', () =>
         await edge('subtask', number + 1_000, number);
         await admit(bench, number + 1_000);
       },
-      mended: async () => expect(await edges()).toEqual([{ resolved_at: expect.any(String) }]),
+      repaired: async () => expect(await edges()).toEqual([{ resolved_at: expect.any(String) }]),
     },
     'enqueue-orphan': {
       kind: 'orphan_missing_from_pg',
       spoil: async () => undefined,
-      mended: async () => {
+      repaired: async () => {
         const asked = await database.db.selectFrom('projections').select(['action', 'issue_number']).execute();
         expect(asked.find(({ issue_number }) => issue_number === LOST.number)?.action).toEqual({
           type: 'addLabels',
@@ -266,7 +266,7 @@ describe('interface: States and transitions, rows of Consistency finding', () =>
           .values({ ...key, issue_number: number, track_name: 'docs' })
           .execute();
       },
-      mended: async () => {
+      repaired: async () => {
         const [row] = await database.db.selectFrom('si_issues').selectAll().execute();
         expect(row).toMatchObject({ issue_number: number, completed_at: expect.any(String) });
       },
@@ -274,14 +274,14 @@ describe('interface: States and transitions, rows of Consistency finding', () =>
     'delete-orphan-edges': {
       kind: 'orphan_dependency_edge',
       spoil: () => edge('depends_on', number, 77_777),
-      mended: async () => expect(await edges()).toEqual([]),
+      repaired: async () => expect(await edges()).toEqual([]),
     },
   } as const;
 
   test.each(Object.keys(REPAIRS) as (keyof typeof REPAIRS)[])(
     'Consistency finding | present | repair endpoints: %s',
     async (name) => {
-      const { kind, spoil, mended } = REPAIRS[name];
+      const { kind, spoil, repaired } = REPAIRS[name];
       await admit(bench, number);
       await spoil();
       await findings.refresh();
@@ -295,7 +295,7 @@ describe('interface: States and transitions, rows of Consistency finding', () =>
         const answer = await call('POST', `/api/consistency/${encodeURIComponent(id)}/${name}`);
         expect([answer.status, answer.json]).toEqual([200, { ok: true, finding: null }]);
         expect(await cached()).not.toContain(id);
-        await mended();
+        await repaired();
       }
       expect(await operation()).toMatchObject({ action: name, actorId: 'olga', finding: id });
     },

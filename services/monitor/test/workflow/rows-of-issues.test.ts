@@ -34,7 +34,7 @@ async function standIn(state: State): Promise<void> {
   await put({ state, is_blocked: isBlocked, blocked_from_state: isBlocked ? 'planning' : null });
 }
 
-/** The newest change of labels that the host is asked for. */
+/** The newest change of labels that was queued for the host. */
 const swapAsked = async () => (await swapsAsked())[0];
 const swapsAsked = async () => {
   const rows = await database.db
