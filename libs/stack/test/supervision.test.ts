@@ -76,6 +76,22 @@ test('a child that was killed is started again, and that is said', async () => {
   expect(await lives(pidOf())).toBe(true);
 });
 
+test('a child that is killed while it starts is started again', async () => {
+  const started = supervisor.start(child('serve when its file exists', { env: { FILE: join(dataDir, 'go') } }));
+  await until(() => pidOf() > 0);
+  process.kill(pidOf(), 'SIGKILL');
+  await until(() => said.length > 0);
+  await writeFile(join(dataDir, 'go'), '');
+  expect(await started).toMatch(/^http/);
+  expect(said).toEqual(['child ended while it started (SIGKILL); starting it again']);
+});
+
+test('a child that is killed at each start is given up', async () => {
+  const started = supervisor.start(child('kill itself'));
+  await expect(started).rejects.toThrow('child did not start (SIGKILL)');
+  expect(said).toHaveLength(3);
+});
+
 test('a child that cannot start says why, and is not started again', async () => {
   const started = supervisor.start(child('refuse'));
   await expect(started).rejects.toThrow('child did not start (exit code 78):\nPORT: must be a number');

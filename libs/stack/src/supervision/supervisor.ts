@@ -7,6 +7,8 @@ import { ProcessList } from './process-list.ts';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
+/** Killed so often while it starts, a child is given up. */
+const MOST_KILLS = 3;
 /** A child that ran for so long begins with short pauses again. */
 const STEADY_MS = 10_000;
 
@@ -35,12 +37,23 @@ class Supervised {
     return this.#options.spec.name;
   }
 
-  /** The first start. @returns the result of its ready line. @throws ChildFailed; it is not restarted then. */
+  /**
+   * The first start. A child that somebody kills meanwhile is started again, a few times; one that ends by itself is not.
+   * @returns the result of its ready line. @throws ChildFailed
+   */
   async start(): Promise<string> {
-    const life = this.#spawn();
-    const result = await life.ready;
-    this.#keeping = this.#keep(life);
-    return result;
+    for (let kills = 0; ; kills += 1) {
+      const life = this.#spawn();
+      try {
+        const result = await life.ready;
+        this.#keeping = this.#keep(life);
+        return result;
+      } catch (error) {
+        const end = await life.ended;
+        if (end.signal === null || kills === MOST_KILLS || this.#stopping.signal.aborted) throw error;
+        this.#options.say(`${this.name} ended while it started (${howEnded(end)}); starting it again`);
+      }
+    }
   }
 
   /** Signals it to end and waits until it has; what does not end in its time is killed. */
