@@ -35,6 +35,7 @@ import { smartHttp } from './pushes/smart-http.ts';
 import { addHook, addRepo, addUser, type NewHook, type NewRepo, type NewUser } from './repos/admin.ts';
 import { compareRoutes } from './repos/compare.ts';
 import { forkRoutes } from './repos/fork-routes.ts';
+import { movedRepos, reposById } from './repos/redirects.ts';
 import { refRoutes } from './repos/refs.ts';
 import { repoRoutes, viewerRoutes } from './repos/routes.ts';
 import { syncPulls } from './repos/sync-pulls.ts';
@@ -201,13 +202,14 @@ function createApp(sandbox: Sandbox, options: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('query parser', 'simple');
-  app.use(options.requests.middleware());
-  app.use(options.faults.middleware());
   // GitHub Enterprise Server has its API below these paths.
   app.use((req, _res, next) => {
     req.url = req.url.replace(/^\/api(?:\/v3(?=\/)|(?=\/graphql$))/, '');
     next();
   });
+  app.use(reposById(sandbox));
+  app.use(options.requests.middleware());
+  app.use(options.faults.middleware());
   app.use(smartHttp(sandbox));
   app.use('/_sandbox', adminRoutes(sandbox, options));
 
@@ -221,10 +223,10 @@ function createApp(sandbox: Sandbox, options: AppOptions): Express {
   const limit = createRateLimit(sandbox);
   const viewer = requireViewer(sandbox);
   const json = express.json({ limit: '10mb', type: () => true });
-  app.use(['/rate_limit', '/user', '/users', '/graphql', '/repos'], viewer, json);
+  app.use(['/rate_limit', '/user', '/users', '/graphql', '/repos', '/repositories'], viewer, json);
   app.use('/user', refuseApps);
   app.use(limit.route);
-  app.use(['/user', '/users', '/graphql', '/repos'], limit.middleware);
+  app.use(['/user', '/users', '/graphql', '/repos', '/repositories'], limit.middleware);
   app.use(viewerRoutes(sandbox), graphqlRoutes(sandbox));
   const parts = [
     issueRoutes,
@@ -240,8 +242,8 @@ function createApp(sandbox: Sandbox, options: AppOptions): Express {
   const routers = [repoRoutes, compareRoutes, branchRoutes, forkRoutes, refRoutes, checkRoutes, ...parts].map(
     (routes) => routes(sandbox),
   );
-  app.use('/repos/:owner/:repo', loadRepo(sandbox), ...routers);
-  app.use(['/user', '/users', '/graphql', '/repos'], () => {
+  app.use('/repos/:owner/:repo', movedRepos(sandbox), loadRepo(sandbox), ...routers);
+  app.use(['/user', '/users', '/graphql', '/repos', '/repositories'], () => {
     throw new Failure(404, 'Not Found');
   });
 

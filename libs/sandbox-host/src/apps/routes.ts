@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Failure, notFound } from '../http/failure.ts';
 import { numberParam, readBody } from '../http/request.ts';
 import { renderRepo } from '../render/basics.ts';
+import { redirectToId } from '../repos/redirects.ts';
 import {
   type AppRecord,
   GLOBAL,
@@ -11,7 +12,7 @@ import {
   type RepoRecord,
   type Sandbox,
 } from '../state/model.ts';
-import { findRepo, timestamp } from '../state/sandbox.ts';
+import { findMovedRepo, findRepo, timestamp } from '../state/sandbox.ts';
 import { addGrant, appOf, permissionsOf, reaches, requireActive } from './grants.ts';
 import { notifyApp } from './notify.ts';
 import { renderApp, renderInstallation } from './render.ts';
@@ -36,7 +37,10 @@ export function appRoutes(sandbox: Sandbox): Router {
 
   router.get('/repos/:owner/:repo/installation', async (req, res) => {
     const app = await appOf(sandbox, req.headers.authorization);
-    const repo = findRepo(sandbox, req.params.owner, req.params.repo);
+    const { owner, repo: name } = req.params;
+    const moved = findMovedRepo(sandbox, owner, name);
+    if (moved) return redirectToId(sandbox, moved, { req, res });
+    const repo = findRepo(sandbox, owner, name);
     const found = repo && installations(app).find((each) => reaches(each, repo));
     if (!found) throw notFound();
     res.json(renderInstallation(sandbox, app, found));

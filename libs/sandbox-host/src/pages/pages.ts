@@ -5,7 +5,7 @@ import { PAGE_POLICY, page } from '../http/page.ts';
 import { numberParam } from '../http/request.ts';
 import { issueOf } from '../issues/changes.ts';
 import { GLOBAL, type IssueRecord, type RepoRecord, type Sandbox } from '../state/model.ts';
-import { findRepo } from '../state/sandbox.ts';
+import { findKnownRepo } from '../state/sandbox.ts';
 import { issuePage } from './issue-page.ts';
 import { ago, labels, link, stateOf } from './parts.ts';
 
@@ -45,7 +45,8 @@ export function pageRoutes(sandbox: Sandbox, monitorUrl: string | undefined): Ro
 }
 
 function publicRepo(sandbox: Sandbox, req: Request): RepoRecord {
-  const repo = findRepo(sandbox, String(req.params.owner), String(req.params.repo));
+  const [owner, name] = [String(req.params.owner), String(req.params.repo)];
+  const repo = findKnownRepo(sandbox, owner, name);
   if (!repo || repo.private) throw notFound();
   return repo;
 }

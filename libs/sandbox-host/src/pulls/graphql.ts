@@ -7,7 +7,7 @@ import { readBody, viewerOf } from '../http/request.ts';
 import { announce, isPull, saveIssue } from '../issues/changes.ts';
 import { nodeId } from '../render/basics.ts';
 import { GLOBAL, type Permission, type PullIssue, type RepoRecord, type Sandbox } from '../state/model.ts';
-import { change } from '../state/sandbox.ts';
+import { change, findKnownRepo } from '../state/sandbox.ts';
 
 const Query = z.object({ query: z.string(), variables: z.record(z.string(), z.unknown()) });
 const ById = z.object({ id: z.string() });
@@ -59,14 +59,15 @@ export function graphqlRoutes(sandbox: Sandbox): Router {
 const mayUse = ({ grant }: Viewer, repo: RepoRecord, right: Permission, level: 'read' | 'write'): boolean =>
   !grant || grants(grant, repo, right, level);
 
-function bodyEdit({ state }: Sandbox, viewer: Viewer, { owner, name, number }: z.output<typeof OfIssue>) {
-  const key = `${owner}/${name}`.toLowerCase();
-  const repo = state.list('repo', GLOBAL).find((each) => `${each.owner}/${each.name}`.toLowerCase() === key);
+function bodyEdit(sandbox: Sandbox, viewer: Viewer, { owner, name, number }: z.output<typeof OfIssue>) {
+  const { state } = sandbox;
+  const repo = findKnownRepo(sandbox, owner, name);
   if (!repo || !allows(repo, viewer.login, 'read') || !mayUse(viewer, repo, 'issues', 'read')) return null;
   const issue = state.get('issue', repo.id, number);
-  if (!issue || isPull(issue)) return { issue: null };
+  if (!issue || isPull(issue)) return { databaseId: repo.id, issue: null };
   const { bodyEdit: edit } = issue;
-  return { issue: { lastEditedAt: edit?.at ?? null, editor: edit ? { login: edit.editor } : null } };
+  const shown = { lastEditedAt: edit?.at ?? null, editor: edit ? { login: edit.editor } : null };
+  return { databaseId: repo.id, issue: shown };
 }
 
 function findPull({ state }: Sandbox, id: string): [RepoRecord, PullIssue] | null {

@@ -7,10 +7,11 @@ import { roleOf } from '../access/roles.ts';
 import { authenticate, mayUseGit } from '../apps/auth.ts';
 import { Failure } from '../http/failure.ts';
 import { pushRulesOf } from '../protection/rules.ts';
+import { htmlUrl } from '../render/basics.ts';
 import { requireWritable } from '../repos/routes.ts';
 import { syncPulls } from '../repos/sync-pulls.ts';
 import type { RepoRecord, Sandbox } from '../state/model.ts';
-import { findRepo } from '../state/sandbox.ts';
+import { findKnownRepo, slugOf } from '../state/sandbox.ts';
 
 /** git's smart HTTP protocol (clone, fetch, push), carried out by `git http-backend`. */
 export function smartHttp(sandbox: Sandbox): Router {
@@ -43,6 +44,10 @@ async function serve(sandbox: Sandbox, req: Request, res: Response, call: Call):
     return;
   }
   const { repo, login } = access;
+  // git follows it, and uses the new address for the requests that come after.
+  if (slugOf(repo) !== slugOf(nameOf(req))) {
+    return res.redirect(301, `${htmlUrl(sandbox, repo)}.git/${call.path}?service=${call.service}`);
+  }
   if (push) requireWritable(repo);
   const output = await startBackend(sandbox, req, { ...call, repo, login });
   const head = await readHead(output);
@@ -57,6 +62,12 @@ async function serve(sandbox: Sandbox, req: Request, res: Response, call: Call):
   }
 }
 
+/** The owner and name of the path. */
+const nameOf = ({ params }: Request) => ({
+  owner: String(params.owner),
+  name: String(params.name).replace(/\.git$/, ''),
+});
+
 /** null asks for credentials: without any, or for a repo that does not exist for the caller. */
 function authorize(sandbox: Sandbox, req: Request, push: boolean): { repo: RepoRecord; login: string } | null {
   let viewer: ReturnType<typeof authenticate>;
@@ -66,7 +77,8 @@ function authorize(sandbox: Sandbox, req: Request, push: boolean): { repo: RepoR
     if (error instanceof Failure) return null;
     throw error;
   }
-  const repo = findRepo(sandbox, String(req.params.owner), String(req.params.name).replace(/\.git$/, ''));
+  const { owner, name } = nameOf(req);
+  const repo = findKnownRepo(sandbox, owner, name);
   if (!repo) {
     if (!viewer) return null;
     throw new Failure(404, 'Repository not found.');

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { importRepository } from '../git/import-repo.ts';
 import { GLOBAL, type HookRecord, type RepoRecord, type Sandbox } from '../state/model.ts';
 import { change, findRepo, putUser, timestamp } from '../state/sandbox.ts';
+import { takeName } from './move.ts';
 
 const login = z.string().regex(/^[A-Za-z0-9._[\]-]{1,100}$/, 'a login has letters, digits, ".", "_", "-" and brackets');
 
@@ -44,7 +45,7 @@ export type NewHook = z.input<typeof NewHook>;
 /** Names that stand for something else in the paths of the host. */
 const RESERVED = [
   ...['_logs', '_sandbox', 'api', 'app', 'app-manifests', 'apps', 'graphql', 'organizations', 'rate_limit', 'repos'],
-  ...['settings', 'user', 'users'],
+  ...['repositories', 'settings', 'user', 'users'],
 ];
 
 /**
@@ -73,6 +74,7 @@ export async function addRepo(sandbox: Sandbox, input: NewRepo): Promise<RepoRec
     const latest = known && sandbox.state.get('repo', GLOBAL, id);
     const repo = { ...fresh, ...latest, ...settings, defaultBranch, collaborators: people };
     sandbox.state.put('repo', GLOBAL, repo);
+    takeName(sandbox, repo);
     return repo;
   });
 }

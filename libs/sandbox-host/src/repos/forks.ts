@@ -1,8 +1,10 @@
 import { rmSync } from 'node:fs';
 import { importRepository } from '../git/import-repo.ts';
 import { isPull, setOpen } from '../issues/changes.ts';
+import { renderRepo, renderUser } from '../render/basics.ts';
 import { GLOBAL, type RepoRecord, type Sandbox } from '../state/model.ts';
 import { change, findRepo, forksOf, parentOf, timestamp } from '../state/sandbox.ts';
+import { takeName } from './move.ts';
 
 /** Copies the branches and tags of a repository; one owner has one fork of it. Runs under the lock of the repository. */
 export async function createFork(sandbox: Sandbox, parent: RepoRecord, owner: string, name: string) {
@@ -27,6 +29,7 @@ export async function createFork(sandbox: Sandbox, parent: RepoRecord, owner: st
       forkOf: parent.id,
     };
     sandbox.state.put('repo', GLOBAL, fork);
+    takeName(sandbox, fork);
     return fork;
   });
 }
@@ -42,6 +45,8 @@ function freeName(sandbox: Sandbox, owner: string, name: string): string {
 export function deleteRepo(sandbox: Sandbox, repo: RepoRecord, by: string): void {
   const parent = parentOf(sandbox, repo);
   change(sandbox, () => {
+    const around = { repository: renderRepo(sandbox, repo), sender: renderUser(sandbox, by) };
+    sandbox.deliveries.emit('repository', { action: 'deleted', ...around });
     sandbox.state.remove('repo', GLOBAL, repo.id);
     for (const issue of parent ? sandbox.state.list('issue', parent.id).filter(isPull) : []) {
       if (!parent || issue.pull.headRepoId !== repo.id) continue;

@@ -6,13 +6,32 @@ import { readBody, repoOf, viewerOf } from '../http/request.ts';
 import { renderRepo, renderSelf, renderUser } from '../render/basics.ts';
 import { GLOBAL, type RepoRecord, type Sandbox } from '../state/model.ts';
 import { change } from '../state/sandbox.ts';
+import { moveRepo } from './move.ts';
 
-/** The only setting that can be changed later. */
-const RepoSettings = z.object({ archived: z.boolean() });
+const name = z.string().regex(/^(?!\.{1,2}$)(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/i);
+
+/** The settings that can be changed later. */
+const RepoSettings = z.object({ name: name.optional(), archived: z.boolean().optional() });
+const Transfer = z.object({ new_owner: z.string().min(1), new_name: name.optional() });
 
 /** @throws Failure 403 in the host's words. */
 export function requireWritable({ archived }: RepoRecord): void {
   if (archived) throw new Failure(403, 'Repository was archived so is read-only.');
+}
+
+function setArchived(
+  sandbox: Sandbox,
+  repo: RepoRecord,
+  { archived, by }: { archived: boolean; by: string },
+): RepoRecord {
+  if (archived === (repo.archived ?? false)) return repo;
+  return change(sandbox, () => {
+    const saved = { ...repo, archived };
+    sandbox.state.put('repo', GLOBAL, saved);
+    const around = { repository: renderRepo(sandbox, saved), sender: renderUser(sandbox, by) };
+    sandbox.deliveries.emit('repository', { action: archived ? 'archived' : 'unarchived', ...around });
+    return saved;
+  });
 }
 
 const LEGACY = { admin: 'admin', write: 'write', triage: 'read', read: 'read', none: 'none' } as const;
@@ -26,16 +45,10 @@ export function repoRoutes(sandbox: Sandbox): Router {
     const repo = repoOf(res);
     const by = viewerOf(res).login;
     requireRole(repo, by, 'admin');
-    const { archived } = readBody(RepoSettings, req, 'Repository');
-    const saved = change(sandbox, () => {
-      const edited = { ...repo, archived };
-      sandbox.state.put('repo', GLOBAL, edited);
-      return edited;
-    });
-    const action = archived ? 'archived' : 'unarchived';
-    const around = { repository: renderRepo(sandbox, saved), sender: renderUser(sandbox, by) };
-    if (archived !== (repo.archived ?? false)) sandbox.deliveries.emit('repository', { action, ...around });
-    res.json(renderRepo(sandbox, saved));
+    const { archived, name } = readBody(RepoSettings, req, 'Repository');
+    const set = archived === undefined ? repo : setArchived(sandbox, repo, { archived, by });
+    if (name !== undefined) requireWritable(set);
+    res.json(renderRepo(sandbox, name === undefined ? set : moveRepo(sandbox, set, { name, by })));
   });
   // The first router of all below a repository: no other write gets past it.
   router.use((req, res, next) => {
@@ -45,6 +58,13 @@ export function repoRoutes(sandbox: Sandbox): Router {
 
   settings.get((_req, res) => {
     res.json(renderRepo(sandbox, repoOf(res)));
+  });
+
+  router.post('/transfer', (req, res) => {
+    const [repo, by] = [repoOf(res), viewerOf(res).login];
+    requireRole(repo, by, 'admin');
+    const { new_owner: owner, new_name: newName = repo.name } = readBody(Transfer, req, 'Repository');
+    res.status(202).json(renderRepo(sandbox, moveRepo(sandbox, repo, { owner, name: newName, by })));
   });
 
   router.get('/collaborators/:login/permission', (req, res) => {

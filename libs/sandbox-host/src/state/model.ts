@@ -47,6 +47,8 @@ export interface RepoRecord {
   forkOf?: number | null;
   /** Read-only; absent = not archived. */
   archived?: boolean;
+  /** Slugs in lower case that it had before and that lead to it; absent = none. */
+  formerSlugs?: string[];
   /** Ways of merging that its settings allow; absent = all. */
   mergeMethods?: MergeMethod[];
   /** Checks that the host runs itself on the head of each pull request; absent = none. */

@@ -14,10 +14,23 @@ export function change<T>(sandbox: Sandbox, work: () => T): T {
   return result;
 }
 
+export const slugOf = ({ owner, name }: Pick<RepoRecord, 'owner' | 'name'>): string => `${owner}/${name}`.toLowerCase();
+
 export function findRepo({ state }: Sandbox, owner: string, name: string): RepoRecord | undefined {
-  const slug = `${owner}/${name}`.toLowerCase();
-  return state.list('repo', GLOBAL).find((repo) => `${repo.owner}/${repo.name}`.toLowerCase() === slug);
+  const slug = slugOf({ owner, name });
+  return state.list('repo', GLOBAL).find((repo) => slugOf(repo) === slug);
 }
+
+/** The repository that had this name before it was renamed or transferred; undefined when another one has the name. */
+export function findMovedRepo(sandbox: Sandbox, owner: string, name: string): RepoRecord | undefined {
+  if (findRepo(sandbox, owner, name)) return undefined;
+  const slug = slugOf({ owner, name });
+  return sandbox.state.list('repo', GLOBAL).find(({ formerSlugs = [] }) => formerSlugs.includes(slug));
+}
+
+/** By its name, or by one that it had before. */
+export const findKnownRepo = (sandbox: Sandbox, owner: string, name: string): RepoRecord | undefined =>
+  findRepo(sandbox, owner, name) ?? findMovedRepo(sandbox, owner, name);
 
 /** Forks of a repository, oldest first. */
 export const forksOf = ({ state }: Sandbox, { id }: RepoRecord): RepoRecord[] =>
