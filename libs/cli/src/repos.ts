@@ -65,9 +65,10 @@ function addList(repo: Command, run: Run): void {
     options: [['--org <id>', 'limit to this organisation']],
     async action({ use, admin }, _args, { org }) {
       const data = await use.listRepos(admin, org ?? null);
-      const rows = data.map(({ repo, org, enabled, host, branch, pushRestricted, poolSize }) => {
+      const rows = data.map(({ repo, org, enabled, host, branch, pushRestricted, poolSize, unavailable }) => {
         const pushes = pushRestricted === null ? 'unknown' : pushRestricted ? 'restricted' : 'OPEN';
-        return [repo, org, enabled, host, branch, pushes, poolSize];
+        const state = enabled && unavailable !== null ? `true, ${unavailable}` : enabled;
+        return [repo, org, state, host, branch, pushes, poolSize];
       });
       const head = ['REPO', 'ORG', 'ENABLED', 'HOST', 'BRANCH', 'PUSHES', 'POOL SIZE'];
       return { data, text: table(head, rows, 'no repos; pipeline repo add owner/name adds one') };

@@ -28,6 +28,8 @@ export class FakeHost implements VcsHost {
   getRepo: VcsHost['getRepo'] = async ({ owner, name }) => ({
     owner,
     name,
+    id: 1,
+    archived: false,
     defaultBranch: 'main',
     cloneUrl: '',
     private: false,

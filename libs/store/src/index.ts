@@ -115,6 +115,7 @@ export * from './records/records.ts';
 export * from './repos/doctor-facts.ts';
 export * from './repos/push-protection.ts';
 export * from './repos/repo-admin.ts';
+export * from './repos/repo-identity.ts';
 export * from './repos/repos.ts';
 export * from './schema/partitions.ts';
 export * from './schema/retention.ts';

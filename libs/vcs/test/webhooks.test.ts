@@ -43,6 +43,8 @@ describe('real deliveries', () => {
       'pull_request_review.dismissed',
       'pull_request_review.submitted',
       // It has no action.
+      'repository.renamed',
+      'repository.transferred',
       'status.undefined',
     ]);
   });
@@ -53,7 +55,7 @@ describe('real deliveries', () => {
         kind: 'repositories',
         account: { id: expect.any(Number), login: expect.any(String) },
         webUrl: 'https://github.com',
-        added: expect.arrayContaining([{ owner: expect.any(String), name: expect.any(String) }]),
+        added: [{ owner: expect.any(String), name: expect.any(String), hostId: expect.any(Number) }],
         removed: [],
       },
     ]);

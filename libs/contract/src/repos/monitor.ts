@@ -36,6 +36,11 @@ const Repo = z
     pushRestricted: z.boolean().nullable().meta({
       description: 'Whether pushes to the branch are restricted on the host. Null = not known yet.',
     }),
+    unavailable: z.string().nullable().meta({
+      description:
+        'Why the enabled repo cannot be worked on: `archived` = read-only on the host, `missing` = deleted or hidden, `replaced` = missing, and another repository has its name, `duplicate` = the tenant has it a second time under its current name. Null = it can.',
+      example: null,
+    }),
     createdAt: Timestamp,
   })
   .meta({ id: 'Repo', description: 'A repo known to the pipeline.' });

@@ -36,6 +36,7 @@ export const ALERT_DETECTORS = [
   'vcs_rate_limit',
   'budget_threshold',
   'cost_anomaly',
+  'repo_unavailable',
   'label_drift',
   'kpi_regression',
   'config_reload_failed',

@@ -1,10 +1,18 @@
 import { parseIssueNumber, type Slug, slugKey } from '../slugs.ts';
 import { patternText } from '../text/pattern.ts';
-import type { HostPullRequest } from '../vcs/host.ts';
+import type { HostPullRequest, RepoRef } from '../vcs/host.ts';
 
 const OWN_BRANCH = /^svc\/issue-(\d{1,10})$/;
 /** Over pattern text: white space is single spaces. */
 const CLOSES = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?: ?:)? #(\d{1,10})\b/i;
+
+type HeadRepo = Pick<HostPullRequest, 'headRepo' | 'headRepoId'>;
+
+/** Whether the branch of a pull request is in the repository itself: by its id where both are known, else by its slug. */
+export function isOwnBranch({ headRepo, headRepoId }: HeadRepo, repo: RepoRef): boolean {
+  if (repo.hostId != null && headRepoId !== undefined) return headRepoId === repo.hostId;
+  return headRepo?.toLowerCase() === slugKey(repo);
+}
 
 /**
  * Whether a pull request was opened by one of these logins from a branch of the repository itself. A branch name alone
@@ -12,11 +20,11 @@ const CLOSES = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?: ?:)? #(\d{1,10})\
  */
 export function isOpenedBy(
   logins: readonly string[],
-  pr: Pick<HostPullRequest, 'headRepo' | 'author'>,
-  repo: Slug,
+  pr: HeadRepo & Pick<HostPullRequest, 'author'>,
+  repo: RepoRef,
 ): boolean {
   const author = pr.author?.toLowerCase();
-  return pr.headRepo?.toLowerCase() === slugKey(repo) && logins.some((login) => login.toLowerCase() === author);
+  return isOwnBranch(pr, repo) && logins.some((login) => login.toLowerCase() === author);
 }
 
 /** Whether the branch is the pipeline's work branch of an issue. */

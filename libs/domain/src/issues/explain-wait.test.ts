@@ -17,6 +17,7 @@ const facts = (over: Partial<WhyFacts> = {}): WhyFacts => ({
   question: null,
   pendingPlan: null,
   autoUnblockAt: null,
+  repoUnavailable: null,
   prNumber: 9,
   task: null,
   dependencies: [],

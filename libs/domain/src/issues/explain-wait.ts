@@ -1,6 +1,7 @@
 import { describeBlock } from '../blocks.ts';
 import { namedChecks } from '../checks/checks.ts';
 import type { ProjectionType } from '../outbox/projections.ts';
+import { problemOfRepo, remedyForRepo } from '../repos/availability.ts';
 import type { State } from '../states.ts';
 import { inertText } from '../text/inert.ts';
 import type { Wait, WaitKind, WhyFacts, WhyProjection, WhyTask } from './waits.ts';
@@ -88,6 +89,7 @@ const isPlanPending = ({ state, pendingPlan }: WhyFacts): boolean =>
   state === 'human-review-ready' && pendingPlan !== null;
 
 function humanAdvice(facts: WhyFacts, { ref }: Wait): string {
+  if (facts.repoUnavailable && ref === facts.repo) return `${remedyForRepo(facts.repoUnavailable.reason)}.`;
   if (facts.isPaused) return 'Resume the issue.';
   if (facts.blockers.some(({ id }) => id === ref)) return 'Resolve or dismiss the findings that block the merge.';
   if (facts.state === 'needs-clarification') return 'Answer in a comment on the issue.';
@@ -109,6 +111,7 @@ export const brief = (text: string): string => inertText(text, 200).replace(/\s+
 function findWaits(facts: WhyFacts): Wait[] {
   if (facts.state === 'done') return facts.projections.filter(({ status }) => status === 'failed').map(failedWrite);
   return [
+    ...ofRepo(facts),
     ...pause(facts),
     ...facts.deadLetters.map(letter),
     ...facts.projections.filter(({ status }) => status === 'failed').map(failedWrite),
@@ -117,6 +120,12 @@ function findWaits(facts: WhyFacts): Wait[] {
     ...facts.blockers.map(blocker),
     ...ofWrites(facts),
   ];
+}
+
+function ofRepo({ repo, repoUnavailable }: WhyFacts): Wait[] {
+  if (!repoUnavailable) return [];
+  const { reason, since } = repoUnavailable;
+  return [{ kind: 'human', ref: repo, detail: `its repository, which ${problemOfRepo(reason)}`, since }];
 }
 
 function pause({ isPaused, pausedAt }: WhyFacts): Wait[] {

@@ -1,5 +1,6 @@
 import type { ErrorClass } from '../blocks.ts';
 import type { ProjectionStatus, ProjectionType } from '../outbox/projections.ts';
+import type { UnavailableReason } from '../repos/availability.ts';
 import type { State } from '../states.ts';
 import type { Hold, TaskType } from '../task-types.ts';
 
@@ -33,6 +34,8 @@ export interface Wait {
 export interface WhyFacts {
   /** As spelt on the host, owner/name. */
   repo: string;
+  /** Why the repository cannot be worked on; null = it can. */
+  repoUnavailable: { reason: UnavailableReason; since: string } | null;
   issueNumber: number;
   state: State;
   stateEnteredAt: string;

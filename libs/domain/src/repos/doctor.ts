@@ -5,6 +5,7 @@ export const REPO_CHECKS = [
   'credentials',
   'host-clock',
   'permissions',
+  'repository',
   'webhook',
   'webhook-deliveries',
   'push-protection',

@@ -2,6 +2,7 @@ import { type CheckPolicy, type MergeMethod, type MergeRules, mergeMethodOf } fr
 import { INBOUND_LABELS } from '../labels.ts';
 import { APP_EVENTS, APP_PERMISSIONS } from '../vcs/app.ts';
 import type { AppInstallation, HostIdentity, HostWebhook } from '../vcs/diagnostics.ts';
+import { problemOfRepo, remedyForRepo, type UnavailableReason } from './availability.ts';
 import type { DoctorCheck } from './doctor.ts';
 
 /** Checks that the host accepts the credentials, and whether they are a GitHub App's. null = it rejects them. */
@@ -16,6 +17,22 @@ export function judgeCredentials(identity: HostIdentity | null): DoctorCheck {
   if (kind === 'app') return { check, status: 'ok', message: `acts as the GitHub App ${login}` };
   const message = `acts with a token of ${login}, whose permissions and rate limit it shares. What agents write with it counts as ${login}'s own. Use a GitHub App except for trying the service`;
   return { check, status: 'warning', message };
+}
+
+/**
+ * Checks that the host has the repo and lets it be written.
+ * @param former slugs that it had before, in lower case.
+ */
+export function judgeRepository(
+  slug: string,
+  reason: UnavailableReason | null,
+  former: readonly string[],
+): DoctorCheck {
+  const check = 'repository';
+  if (reason) return { check, status: 'error', message: `${slug} ${problemOfRepo(reason)}. ${remedyForRepo(reason)}` };
+  if (former.length === 0) return { check, status: 'ok', message: `${slug} can be read and written` };
+  const message = `${slug} can be read and written. It was ${former.join(' and ')} before: a configuration file with that name should be changed`;
+  return { check, status: 'ok', message };
 }
 
 const RANK: Readonly<Record<string, number>> = { read: 1, write: 2, admin: 3 };

@@ -26,5 +26,6 @@ export const APP_EVENTS = [
   'issues',
   'pull_request',
   'pull_request_review',
+  'repository',
   'status',
 ] as const;

@@ -79,6 +79,11 @@ export interface Standing {
 export interface RepoRef {
   owner: string;
   name: string;
+  /**
+   * Its id on the host, which a rename and a transfer keep. With it the repository is found whatever its name is now, and
+   * another one that has taken the name is never read or written. null and absent = not known yet: found by its name.
+   */
+  hostId?: number | null;
 }
 
 export interface IssueQuery {
@@ -100,8 +105,11 @@ export interface ChangedPullRequest {
 }
 
 export interface HostRepo {
+  id: number;
   owner: string;
   name: string;
+  /** Read-only. */
+  archived: boolean;
   defaultBranch: string;
   cloneUrl: string;
   private: boolean;
@@ -142,6 +150,8 @@ export interface HostPullRequest {
   mergeCommitSha: string | null;
   /** `owner/name` of the repository of the branch; null when that fork was deleted. */
   headRepo: string | null;
+  /** Its id on the host; absent = not reported. */
+  headRepoId?: number;
   headRef: string;
   headSha: string;
   baseRef: string;
@@ -196,7 +206,7 @@ export type ExecuteResult =
   | { status: 'no-access'; message: string }
   | { status: 'failed'; message: string; ambiguous: boolean };
 
-/** Host events from webhooks and polls; both are handled by the engine's intake. */
+/** Host events from webhooks and polls; both are handled by the engine's intake. `repository`: its name or its state changed. */
 export type HostEvent =
   | {
       kind: 'issue';
@@ -238,6 +248,7 @@ export type HostEvent =
       checks: HostCheck[];
       sender: string | null;
     }
+  | { kind: 'repository'; repo: RepoRef; sender: string | null }
   | {
       kind: 'repositories';
       installationId: number;

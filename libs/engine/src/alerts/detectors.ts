@@ -1,4 +1,12 @@
-import { type AlertDetector, type AlertSeverity, DEPLOYMENT, type Settings } from '@pipeline/domain';
+import {
+  type AlertDetector,
+  type AlertSeverity,
+  DEPLOYMENT,
+  problemOfRepo,
+  remedyForRepo,
+  type Settings,
+  type UnavailableReason,
+} from '@pipeline/domain';
 import {
   abandonedForLong,
   brokenLoops,
@@ -12,6 +20,7 @@ import {
   type Sighting,
   silentForLong,
   spendingFast,
+  unavailableRepos,
   unwrittenForLong,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
@@ -126,6 +135,16 @@ const DETECTORS: readonly Detector[] = [
       return error === undefined ? age : `${age}: ${error}`;
     },
   ),
+  {
+    name: 'repo_unavailable',
+    severity: warning,
+    limit: () => null,
+    look: (fleet) => unavailableRepos(fleet),
+    message: ({ repo, detail }) => {
+      const reason = detail as UnavailableReason;
+      return `${repo} ${problemOfRepo(reason)}. ${remedyForRepo(reason)}`;
+    },
+  },
   fromStore(
     { name: 'cost_anomaly', severity: warning, threshold: 'costAnomalyFactor' },
     (fleet, factor, { costAnomalyMinUsd }) => spendingFast(fleet, { factor, minUsd: costAnomalyMinUsd ?? 0 }),

@@ -4,6 +4,7 @@ import {
   formatSlug,
   type HostEvent,
   projectionDelayMs,
+  type RepoRef,
   slugKey,
 } from '@pipeline/domain';
 import {
@@ -11,16 +12,19 @@ import {
   closeDelivery,
   type Delivery,
   ensureTenant,
-  findReposBySlug,
+  findReposOnHost,
   insertDelivery,
   isLeadershipLost,
   openDeliveries,
   postponeDelivery,
+  type RepoRow,
+  refOf,
   reposOfAll,
   seedWorkflow,
 } from '@pipeline/store';
-import { type Engine, inFencedTransaction } from '../context/context.ts';
+import { type Engine, inTenant } from '../context/context.ts';
 import type { HostOf } from '../repos/repo-address.ts';
+import { confirmRepo, repoOfEvent, takeSlug } from '../repos/repo-identity.ts';
 import { applyHostEvent } from './host-event.ts';
 
 /** Maximum number of deliveries per read. */
@@ -159,10 +163,11 @@ async function handleDelivery({ engine, hostOf }: InboxDeps, delivery: Delivery)
 function laneOf(events: readonly HostEvent[]): string {
   const [event] = events;
   if (!event || event.kind === 'repositories') return '';
+  if (event.kind === 'repository') return slugKey(event.repo);
   return `${slugKey(event.repo)}#${numberOf(event)}`;
 }
 
-function numberOf(event: Exclude<HostEvent, { kind: 'repositories' }>): number | undefined {
+function numberOf(event: Exclude<HostEvent, { kind: 'repositories' | 'repository' }>): number | undefined {
   switch (event.kind) {
     case 'issue':
       return event.issue.number;
@@ -178,10 +183,17 @@ function numberOf(event: Exclude<HostEvent, { kind: 'repositories' }>): number |
 }
 
 async function applyEvent(engine: Engine, hostOf: HostOf, event: HostEvent): Promise<void> {
-  if (event.kind === 'repositories') return addRepos(engine, event);
-  for (const repo of await findReposBySlug(engine.store.fleet, event.repo)) {
+  if (event.kind === 'repositories') return addRepos({ engine, hostOf }, event);
+  for (const repo of await findReposOnHost(engine.store.fleet, event.repo)) {
     const host = hostOf(repo);
-    if (host) await applyHostEvent({ engine, repo, host }, event);
+    if (!host) continue;
+    if (event.kind === 'repository') {
+      await confirmRepo({ engine, repo, host });
+      continue;
+    }
+    const current = await repoOfEvent({ engine, repo, host }, event.repo);
+    const itsHost = current && hostOf(current);
+    if (itsHost) await applyHostEvent({ engine, repo: current, host: itsHost }, { ...event, repo: refOf(current) });
   }
 }
 
@@ -189,19 +201,37 @@ type RepositoriesEvent = Extract<HostEvent, { kind: 'repositories' }>;
 
 /**
  * Repos that were added to the host's app are created disabled; an operator enables them. One that an organisation has
- * already stays there. Repos that were removed stay, and need no access while they are disabled.
+ * already stays there, under its current name. Repos that were removed stay, and need no access while they are disabled.
  */
-async function addRepos(engine: Engine, { added, installationId, account, webUrl }: RepositoriesEvent): Promise<void> {
-  for (const slug of added) {
-    const cloneUrl = `${webUrl}/${formatSlug(slug)}.git`;
-    const known = await reposOfAll(engine.store.fleet, slug);
+async function addRepos(deps: InboxDeps, { added, installationId, account, webUrl }: RepositoriesEvent): Promise<void> {
+  const { engine } = deps;
+  for (const ref of added) {
+    const cloneUrl = `${webUrl}/${formatSlug(ref)}.git`;
+    const known = await confirmedRepos(deps, ref);
     const tenants = known.length > 0 ? known.map(({ tenant_id }) => tenant_id) : [await tenantOf(engine, account)];
-    for (const tenantId of tenants)
-      await inFencedTransaction(engine, async (tx) => {
-        const repoId = await announceRepo(tx, tenantId, { slug, installationId, cloneUrl });
-        await seedWorkflow(tx, tenantId, repoId, DEFAULT_WORKFLOW);
+    for (const tenantId of new Set(tenants))
+      await inTenant(engine, tenantId, async (unit) => {
+        const { owner, name, hostId = null } = ref;
+        const found = hostId === null ? null : { id: hostId, owner, name, cloneUrl, archived: false };
+        if (found && (await takeSlug(unit, found, 'github'))) return;
+        const repoId = await announceRepo(unit.tx, tenantId, {
+          slug: { owner, name },
+          hostId,
+          installationId,
+          cloneUrl,
+        });
+        await seedWorkflow(unit.tx, tenantId, repoId, DEFAULT_WORKFLOW);
       });
   }
+}
+
+/** The repos with that id or that name, after the enabled ones were read from their host. */
+async function confirmedRepos({ engine, hostOf }: InboxDeps, ref: RepoRef): Promise<RepoRow[]> {
+  for (const repo of await findReposOnHost(engine.store.fleet, ref)) {
+    const host = hostOf(repo);
+    if (host) await confirmRepo({ engine, repo, host });
+  }
+  return reposOfAll(engine.store.fleet, ref);
 }
 
 /** By the id of the account: a login may be given up and taken by somebody else. */

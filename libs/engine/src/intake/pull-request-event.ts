@@ -16,6 +16,7 @@ import {
   lockPullRequest,
   markReverted,
   type PullRequestRow,
+  refOf,
   upsertPullRequest,
 } from '@pipeline/store';
 import { inTenant, type TransactionContext } from '../context/context.ts';
@@ -151,7 +152,7 @@ async function mayBeOlder(
 /** Whether the pipeline or one of its workers opened it, from a work branch of the repository itself. */
 async function isOwnWork({ engine, repo, host }: Intake, pr: HostPullRequest): Promise<boolean> {
   const logins = [await host.login(), ...engine.settings().review.workerLogins];
-  return isWorkBranch(pr.headRef) && isOpenedBy(logins, pr, repo);
+  return isWorkBranch(pr.headRef) && isOpenedBy(logins, pr, refOf(repo));
 }
 
 /**

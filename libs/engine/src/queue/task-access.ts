@@ -6,7 +6,7 @@ import {
   type RepoAccessIssuer,
   type TaskType,
 } from '@pipeline/domain';
-import { type RepoRow, repoById } from '@pipeline/store';
+import { type RepoRow, refOf, repoById } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
 import type { ClaimToken } from './claim-types.ts';
 import { withClaim } from './with-claim.ts';
@@ -36,6 +36,6 @@ export async function accessForTask(engine: Engine, token: ClaimToken, issuerOf:
     throw new AppError('CREDENTIALS_UNAVAILABLE', `${why}: use the git credentials of the worker machine`);
   }
   const { installation_id: installationId } = repo;
-  const request = { repo, installationId, permissions: permissionsFor(taskType) };
+  const request = { repo: refOf(repo), installationId, permissions: permissionsFor(taskType) };
   return { ...(await issuer.accessTo(request)), repo: slug, cloneUrl: repo.clone_url };
 }

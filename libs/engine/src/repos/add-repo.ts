@@ -4,6 +4,7 @@ import {
   type Comparison,
   DEFAULT_TENANT,
   DEFAULT_WORKFLOW,
+  formatSlug,
   type HostRepo,
   INBOUND_LABEL_TEXTS,
   type MergeMethod,
@@ -17,6 +18,7 @@ import { requireOrg } from '../accounts/orgs.ts';
 import { type Admin, recordRepoAction, refuse } from '../context/admin.ts';
 import { inTenant } from '../context/context.ts';
 import type { HostOfKind } from './examine-repo.ts';
+import { takeSlug } from './repo-identity.ts';
 import { shownRepo } from './repos.ts';
 
 type HostKind = VcsHost['clientType'];
@@ -47,8 +49,9 @@ export interface NewRepo {
 
 /**
  * Adds a repo to the pipeline, or changes the settings of one that was added before. The host must have the repo; a
- * renamed one is added under its new name. An enabled one gets the labels that people set, if it does not have them. `added` = the pipeline did not list it before.
- * @throws AppError INVALID_INPUT for an invalid slug, a repo that the host does not have, or a missing branch or host;
+ * renamed one is added under its new name, and is the one that was added before under another name. An enabled one gets the labels that people set, if it does not have them. `added` = the pipeline did not list it before.
+ * @throws AppError INVALID_INPUT for an invalid slug, a repo that the host does not have or that is another one than the known one of that
+ * name, or a missing branch or host;
  * NOT_FOUND for an unknown organisation; HOST_UNAVAILABLE when the host does not respond.
  */
 export async function addRepo(admin: Admin, input: NewRepo, hostOf: HostOfKind) {
@@ -64,6 +67,8 @@ export async function addRepo(admin: Admin, input: NewRepo, hostOf: HostOfKind) 
   // Not needed to add a repo: without the permission people create the labels, which the examination of the repo says.
   if (host && input.enabled) await host.createLabels(slug, INBOUND_LABEL_TEXTS).catch(() => []);
   return inTenant(engine, tenantId, async (unit) => {
+    const holder = found && (await takeSlug(unit, found, kind));
+    if (holder) return refuse(otherRepository(slug));
     const row = await upsertRepo(unit.tx, tenantId, {
       slug,
       vcsHost: kind,
@@ -76,6 +81,7 @@ export async function addRepo(admin: Admin, input: NewRepo, hostOf: HostOfKind) 
       ...(input.mergeTrain && { mergeTrain: input.mergeTrain }),
       ...(input.compare !== undefined && { compare: input.compare }),
       installationId: null,
+      hostId: found?.id ?? null,
       enabled: input.enabled,
     });
     await seedWorkflow(unit.tx, tenantId, row.id, DEFAULT_WORKFLOW);
@@ -84,6 +90,9 @@ export async function addRepo(admin: Admin, input: NewRepo, hostOf: HostOfKind) 
     return { ...shownRepo({ ...row, org }), added: known === undefined };
   });
 }
+
+const otherRepository = (slug: Slug): string =>
+  `${formatSlug(slug)} is another repository on the host than the one that the pipeline knows by that name: remove that one first with pipeline repo remove`;
 
 const settingsOf = (repo: RepoRow) => ({
   branch: repo.default_branch,

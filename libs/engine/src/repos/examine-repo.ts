@@ -1,7 +1,9 @@
 import {
   type CheckPolicy,
   type DoctorCheck,
+  formatSlug,
   type HostDiagnostics,
+  hostBoundTo,
   judgeClock,
   judgeCredentials,
   judgeInstallation,
@@ -9,17 +11,27 @@ import {
   judgeLastDelivery,
   judgeMergeMethod,
   judgePushProtection,
+  judgeRepository,
   judgeRequiredChecks,
   judgeUserPermission,
   judgeWebhook,
   judgeWorkers,
   type MergeMethod,
   type PushProtectionCheck,
+  type UnavailableReason,
   type VcsHost,
 } from '@pipeline/domain';
-import { lastDeliveryAge, type OwnedRepo, onlineWorkersByType, recentCheckNames, reposOfAll } from '@pipeline/store';
+import {
+  lastDeliveryAge,
+  type OwnedRepo,
+  onlineWorkersByType,
+  recentCheckNames,
+  refOf,
+  reposOfAll,
+} from '@pipeline/store';
 import type { Admin } from '../context/admin.ts';
 import { checkPushProtection } from './push-protection.ts';
+import { confirmRepo } from './repo-identity.ts';
 import { requireRepo } from './repos.ts';
 import { type CheckList, type Deadline, runChecks } from './run-checks.ts';
 
@@ -76,14 +88,20 @@ export async function examineEnabledRepos(admin: Admin, context: DoctorContext):
 async function examine(admin: Admin, repo: OwnedRepo, context: DoctorContext): Promise<RepoExamination> {
   const kind = repo.vcs_host;
   const diagnostics = required(kind, onceByKind(context.diagnosticsOf));
-  const host = required(kind, onceByKind(context.hostOf));
+  const unbound = required(kind, onceByKind(context.hostOf));
+  const host = async () => hostBoundTo(await unbound(), refOf(repo));
   const list: CheckList = {
     ...identityChecks(repo, { diagnostics, host, now: context.now }),
-    webhook: async () => judgeWebhook(await (await diagnostics()).webhooks(repo)),
+    repository: async () => {
+      const current = await confirmRepo({ engine: admin.engine, repo, host: await host() });
+      const reason = current.unavailable as UnavailableReason | null;
+      return judgeRepository(formatSlug(current), reason, current.former_slug_keys);
+    },
+    webhook: async () => judgeWebhook(await (await diagnostics()).webhooks(refOf(repo))),
     'webhook-deliveries': async () => judgeLastDelivery(await lastDeliveryAge(admin.engine.store.fleet, repo)),
     'push-protection': () => pushProtection(admin, repo, context.hostOf),
     ...mergeChecks(admin, repo, host),
-    labels: async () => judgeLabels(await (await diagnostics()).labels(repo)),
+    labels: async () => judgeLabels(await (await diagnostics()).labels(refOf(repo))),
     workers: async () => judgeWorkers(await onlineWorkersByType(admin.engine.store.tenant, repo)),
   };
   const checks = await runChecks(list, context.deadline);
@@ -131,7 +149,7 @@ function identityChecks(repo: OwnedRepo, { diagnostics, host, now }: HostAccess)
     permissions: async () => {
       const { client, identity } = await identified();
       if (!identity) throw new Error(REJECTED);
-      const installation = await client.installation(repo);
+      const installation = await client.installation(refOf(repo));
       if (installation) return judgeInstallation(installation);
       return judgeUserPermission(identity.login, await (await host()).permissionOf(repo, identity.login));
     },

@@ -1,5 +1,5 @@
 import { judgePushProtection, type PushProtectionCheck, type VcsHost } from '@pipeline/domain';
-import { postponeProtectionCheck, type RepoRow, reposToCheck, savePushProtection } from '@pipeline/store';
+import { postponeProtectionCheck, type RepoRow, refOf, reposToCheck, savePushProtection } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
 import type { HostOf } from './repo-address.ts';
 
@@ -12,7 +12,7 @@ export async function checkPushProtection(
   repo: RepoRow,
   host: VcsHost,
 ): Promise<PushProtectionCheck> {
-  const protection = await host.pushProtectionOf({ owner: repo.owner, name: repo.name }, repo.default_branch);
+  const protection = await host.pushProtectionOf(refOf(repo), repo.default_branch);
   await savePushProtection(store.tenant, repo, protection.restricted);
   return judgePushProtection(repo.default_branch, protection);
 }

@@ -27,6 +27,7 @@ export const shownRepo = (repo: OwnedRepo) => {
     merge_train,
     compare,
     push_restricted,
+    unavailable,
     created_at,
   } = repo;
   return {
@@ -43,6 +44,8 @@ export const shownRepo = (repo: OwnedRepo) => {
     compare,
     /** Whether pushes to the branch are restricted on the host; null = not known. */
     pushRestricted: push_restricted,
+    /** Why it cannot be worked on; null = it can. */
+    unavailable,
     createdAt: created_at,
   };
 };

@@ -20,7 +20,10 @@ export class ModelHost implements VcsHost {
 
   login = async () => BOT;
   isPerson = async () => false;
-  getRepo: VcsHost['getRepo'] = async (repo) => ({ ...repo, defaultBranch: 'main', cloneUrl: '', private: false });
+  getRepo: VcsHost['getRepo'] = async ({ owner, name }) => ({
+    ...{ id: 1, owner, name, archived: false },
+    ...{ defaultBranch: 'main', cloneUrl: '', private: false },
+  });
   getIssue: VcsHost['getIssue'] = async (_repo, number) => structuredClone(this.state.issues.get(number) ?? null);
   historyOf: VcsHost['historyOf'] = async (_repo, number) => {
     const { events, bodyEdit } = this.state.log.of(number);

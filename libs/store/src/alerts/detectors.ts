@@ -92,6 +92,18 @@ export const unwrittenForLong = (fleet: Db, minutes: number): Promise<Sighting[]
       order by p.oldest limit ${MAX_SIGHTINGS}`,
   );
 
+/** Enabled repos that cannot be worked on; value = minutes, detail = reason. Cost: their rows (repos_unavailable). */
+export const unavailableRepos = (fleet: Db): Promise<Sighting[]> =>
+  sightings(
+    fleet,
+    sql<Sighting>`
+      ${note}
+      select r.tenant_id, r.id::text as subject, ${slugOf} as repo, null::int as issue_number,
+        null::text as worker_id, ${minutesSince('r.unavailable_since')} as value, r.unavailable as detail
+      from repos r where r.unavailable is not null and r.enabled
+      order by r.unavailable_since limit ${MAX_SIGHTINGS}`,
+  );
+
 /** Minimum number of days with spending for a mean. */
 const SPENDING_DAYS = 3;
 

@@ -673,6 +673,8 @@ export interface DB {
     created_at: Generated<string>;
     default_branch: Generated<string>;
     enabled: Generated<boolean>;
+    former_slug_keys: Generated<string[]>;
+    host_id: number | null;
     id: Generated<number>;
     installation_id: number | null;
     merge_method: Generated<string>;
@@ -689,6 +691,8 @@ export interface DB {
     train_head: string | null;
     train_pr: number | null;
     train_since: string | null;
+    unavailable: string | null;
+    unavailable_since: string | null;
     updated_at: Generated<string>;
     vcs_host: string;
   };
@@ -1108,7 +1112,7 @@ export const COLUMNS = {
   repo_grants: ['created_at', 'repo_id', 'tenant_id', 'user_id'],
   repo_scans: ['due_at', 'file_count', 'head_sha', 'repo_id', 'scanned_at', 'symbol_count', 'tenant_id', 'truncated', 'updated_at'],
   repo_sync: ['cursor', 'error', 'etag', 'polled_at', 'repo_id', 'tenant_id'],
-  repos: ['checks_policy', 'clone_url', 'compare', 'created_at', 'default_branch', 'enabled', 'id', 'installation_id', 'merge_method', 'merge_train', 'name', 'owner', 'pool_size', 'push_checked_at', 'push_restricted', 'removed_at', 'setup_command', 'slug_key', 'tenant_id', 'train_head', 'train_pr', 'train_since', 'updated_at', 'vcs_host'],
+  repos: ['checks_policy', 'clone_url', 'compare', 'created_at', 'default_branch', 'enabled', 'former_slug_keys', 'host_id', 'id', 'installation_id', 'merge_method', 'merge_train', 'name', 'owner', 'pool_size', 'push_checked_at', 'push_restricted', 'removed_at', 'setup_command', 'slug_key', 'tenant_id', 'train_head', 'train_pr', 'train_since', 'unavailable', 'unavailable_since', 'updated_at', 'vcs_host'],
   retrospectives: ['actual_files', 'created_at', 'failures', 'id', 'issue_id', 'lessons', 'outcome_classification', 'planned_files', 'repo_id', 'run_id', 'search', 'status', 'summary', 'tenant_id', 'updated_at'],
   review_comments: ['author', 'body', 'created_at', 'id', 'issue_id', 'kind', 'line', 'path', 'tenant_id'],
   rollup_checks: ['checked_at', 'day', 'wrong'],

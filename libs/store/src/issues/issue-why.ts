@@ -114,6 +114,12 @@ const lists = {
   ),
 };
 
+const repoUnavailable = sql`(
+  select row_to_json(q) from (
+    select r.unavailable as reason, ${wireTime('r.unavailable_since')} as since
+    from repos r where r.tenant_id = i.tenant_id and r.id = i.repo_id and r.unavailable is not null
+  ) q)`;
+
 /** Of the newest failed run, even if an earlier run succeeded. */
 const lastError = sql`(
   select row_to_json(q) from (
@@ -154,7 +160,7 @@ const issueJson = sql`
     (select p.number from pull_requests p where p.tenant_id = i.tenant_id and p.issue_id = i.id and p.state = 'open'
       and p.agent_authored
       order by p.number desc limit 1) as "prNumber",
-    ${checksWait} as checks,
+    ${checksWait} as checks, ${repoUnavailable} as "repoUnavailable",
     ${openEdges('depends_on', 'child')} as dependencies, ${openEdges('subtask', 'parent')} as subtasks,
     ${lists.tasks} as tasks, ${lists.projections} as projections, ${lists.deadLetters} as "deadLetters",
     ${lists.headChecks} as "headChecks", ${lists.blockers} as blockers, ${lists.transitions} as transitions, ${lastError} as "lastError", ${textChange} as "textChange"

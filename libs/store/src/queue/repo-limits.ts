@@ -9,16 +9,16 @@ interface InTenant {
 }
 type InRepo = InTenant & { repoId: number };
 
-// Aggregated once over the tenant's claimed tasks, about one row per worker (tasks_of_worker).
+// Full repos and unavailable ones. Aggregated once over the tenant's claimed tasks, about one row per worker (tasks_of_worker).
 const full = prepared(
   'full-repos',
   (_db, p: Params<InTenant>) => sql<{ id: number }>`
     select r.id from repos r
-    join (
+    left join (
       select repo_id, count(*) as n from tasks
       where tenant_id = ${p('tenantId')} and status = 'claimed' group by repo_id
     ) claimed on claimed.repo_id = r.id
-    where r.tenant_id = ${p('tenantId')} and r.pool_size <= claimed.n`,
+    where r.tenant_id = ${p('tenantId')} and (r.unavailable is not null or r.pool_size <= claimed.n)`,
 );
 
 const lockLimit = prepared(

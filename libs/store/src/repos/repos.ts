@@ -19,6 +19,8 @@ export type RepoRow = Selectable<DB['repos']>;
 export interface RepoInput {
   slug: Slug;
   vcsHost: 'github' | 'sandbox';
+  /** Its id on the host; null and absent = as stored. */
+  hostId?: number | null;
   cloneUrl: string;
   defaultBranch: string;
   setupCommand: string | null;
@@ -57,12 +59,14 @@ export async function upsertRepo(tx: Tx, tenantId: number, input: RepoInput): Pr
       tenant_id: tenantId,
       slug_key: slugKey(input.slug),
       installation_id: input.installationId,
+      host_id: input.hostId ?? null,
       enabled: input.enabled,
     })
     .onConflict((c) =>
       c.columns(['tenant_id', 'slug_key']).doUpdateSet((eb) => ({
         ...values,
         installation_id: sql<number | null>`coalesce(excluded.installation_id, repos.installation_id)`,
+        host_id: sql<number | null>`coalesce(excluded.host_id, repos.host_id)`,
         enabled: sql<boolean>`repos.enabled or excluded.enabled`,
         removed_at: null,
         updated_at: eb.ref('excluded.updated_at'),
@@ -72,11 +76,19 @@ export async function upsertRepo(tx: Tx, tenantId: number, input: RepoInput): Pr
     .executeTakeFirstOrThrow();
 }
 
+interface AnnouncedRepo {
+  slug: Slug;
+  /** null = not reported. */
+  hostId: number | null;
+  installationId: number;
+  cloneUrl: string;
+}
+
 /** Inserts a repo that was added to the host's app, disabled. An existing one keeps its configuration. */
 export async function announceRepo(
   tx: Tx,
   tenantId: number,
-  { slug, installationId, cloneUrl }: { slug: Slug; installationId: number; cloneUrl: string },
+  { slug, hostId, installationId, cloneUrl }: AnnouncedRepo,
 ): Promise<number> {
   const row = await tx
     .insertInto('repos')
@@ -86,13 +98,16 @@ export async function announceRepo(
       name: slug.name,
       slug_key: slugKey(slug),
       vcs_host: 'github',
+      host_id: hostId,
       clone_url: cloneUrl,
       installation_id: installationId,
     })
     .onConflict((c) =>
-      c
-        .columns(['tenant_id', 'slug_key'])
-        .doUpdateSet((eb) => ({ installation_id: eb.ref('excluded.installation_id'), removed_at: null })),
+      c.columns(['tenant_id', 'slug_key']).doUpdateSet((eb) => ({
+        installation_id: eb.ref('excluded.installation_id'),
+        host_id: sql<number | null>`coalesce(excluded.host_id, repos.host_id)`,
+        removed_at: null,
+      })),
     )
     .returning('id')
     .executeTakeFirstOrThrow();

@@ -86,7 +86,7 @@ const byIds = prepared('workers-by-id', (db, p: Params<WorkerKeys & { tokenHashe
     .selectFrom('workers')
     .select(COLUMNS.workers)
     .select([
-      sql<boolean>`exists (select from repos where tenant_id = ${p('tenantId')} and pool_size is not null)`.as(
+      sql<boolean>`exists (select from repos where tenant_id = ${p('tenantId')} and (pool_size is not null or unavailable is not null))`.as(
         'has_limited_repos',
       ),
       sql<boolean>`exists (
@@ -102,7 +102,8 @@ const byIds = prepared('workers-by-id', (db, p: Params<WorkerKeys & { tokenHashe
 );
 
 /**
- * A worker, whether its tenant has repos that limit concurrent claims (index repos_limited) and tasks of compared agents
+ * A worker, whether its tenant has repos that limit concurrent claims or cannot be worked on (indexes repos_limited and
+ * repos_unavailable) and tasks of compared agents
  * (index tasks_compared), and which of the tokens were used before (index runs_by_token).
  */
 export type ClaimingWorker = WorkerRow & {

@@ -122,7 +122,7 @@ describe('a repo with a limit', () => {
 test('an installation event changes only the installation of a configured repo', async () => {
   const slug = { owner: 'Acme', name: 'Limited' };
   await inTransaction(database.store.tenant, (tx) =>
-    announceRepo(tx, tenantId, { slug, installationId: 7, cloneUrl: 'https://github.com/a/b.git' }),
+    announceRepo(tx, tenantId, { slug, hostId: null, installationId: 7, cloneUrl: 'https://github.com/a/b.git' }),
   );
   await makeRepo('limited', 3);
   const repos = database.db.selectFrom('repos').selectAll().where('tenant_id', '=', tenantId);

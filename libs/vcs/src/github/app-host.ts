@@ -1,5 +1,5 @@
 import { createAppAuth } from '@octokit/auth-app';
-import { type RepoRef, slugKey, type VcsHost } from '@pipeline/domain';
+import { delegatedHost, type HostRepo, type RepoRef, type VcsHost } from '@pipeline/domain';
 import { LRUCache } from 'lru-cache';
 import type { GitHubAppOptions } from './app.ts';
 import { createClient } from './client.ts';
@@ -7,6 +7,7 @@ import { HostError, withHostErrors } from './errors.ts';
 import { createGitHubHost } from './host.ts';
 import { installationAuth } from './installation-auth.ts';
 import { InstallationTokens } from './installation-tokens.ts';
+import { repoKey } from './repo-address.ts';
 
 /** Bound on the clients in memory: texts of strangers name repos too. An evicted client is created again. */
 const MAX_REPOS = 2_000;
@@ -39,14 +40,22 @@ export function createGitHubAppHost(options: GitHubAppHostOptions): VcsHost {
   };
   const hosts = new LRUCache<string, VcsHost>({ max: MAX_REPOS });
   const hostOf = (repo: RepoRef): VcsHost => {
-    const known = hosts.get(slugKey(repo));
+    const known = hosts.get(repoKey(repo));
     if (known) return known;
     const auth = { tokens, target: { repo, id: null } };
     const host = createGitHubHost({ ...shared, now, login: loginOf, authStrategy: installationAuth, auth });
-    hosts.set(slugKey(repo), host);
+    hosts.set(repoKey(repo), host);
     return host;
   };
-  return delegate(options.clientType, loginOf, hostOf);
+  const getRepo = async (repo: RepoRef): Promise<HostRepo | null> => {
+    const found = await orNull(hostOf(repo).getRepo(repo));
+    if (found) return found;
+    // It may have been transferred: into another installation than the known one.
+    hosts.delete(repoKey(repo));
+    return orNull(hostOf(repo).getRepo(repo));
+  };
+  const identity = { clientType: options.clientType, login: loginOf, isPerson: async () => false };
+  return { ...delegatedHost(identity, (repo) => ({ host: hostOf(repo), repo })), getRepo };
 }
 
 async function readLogin(app: ReturnType<typeof createClient>): Promise<string> {
@@ -55,40 +64,11 @@ async function readLogin(app: ReturnType<typeof createClient>): Promise<string> 
   throw new HostError('refused', 'the host reported no name for the GitHub App');
 }
 
-/** Every method of the port takes the repo first. */
-function delegate(
-  clientType: VcsHost['clientType'],
-  login: VcsHost['login'],
-  hostOf: (repo: RepoRef) => VcsHost,
-): VcsHost {
-  return {
-    clientType,
-    login,
-    isPerson: async () => false,
-    getRepo: async (repo) => {
-      try {
-        return await hostOf(repo).getRepo(repo);
-      } catch (error) {
-        if (error instanceof HostError && error.kind === 'no-access') return null;
-        throw error;
-      }
-    },
-    listIssues: (repo, query) => hostOf(repo).listIssues(repo, query),
-    getIssue: (repo, number) => hostOf(repo).getIssue(repo, number),
-    historyOf: (repo, number) => hostOf(repo).historyOf(repo, number),
-    standingOf: (repo, number, etag) => hostOf(repo).standingOf(repo, number, etag),
-    listComments: (repo, number, since) => hostOf(repo).listComments(repo, number, since),
-    getPullRequest: (repo, number) => hostOf(repo).getPullRequest(repo, number),
-    findPullRequests: (repo, branch) => hostOf(repo).findPullRequests(repo, branch),
-    listReviews: (repo, number) => hostOf(repo).listReviews(repo, number),
-    permissionOf: (repo, person) => hostOf(repo).permissionOf(repo, person),
-    pushProtectionOf: (repo, branch) => hostOf(repo).pushProtectionOf(repo, branch),
-    checksOf: (repo, sha) => hostOf(repo).checksOf(repo, sha),
-    mergeRulesOf: (repo, branch) => hostOf(repo).mergeRulesOf(repo, branch),
-    isBehind: (repo, branch, sha) => hostOf(repo).isBehind(repo, branch, sha),
-    logTailOf: (repo, check) => hostOf(repo).logTailOf(repo, check),
-    createLabels: (repo, descriptions) => hostOf(repo).createLabels(repo, descriptions),
-    react: (repo, commentId, content) => hostOf(repo).react(repo, commentId, content),
-    execute: (repo, number, action, context) => hostOf(repo).execute(repo, number, action, context),
-  };
+async function orNull(reading: Promise<HostRepo | null>): Promise<HostRepo | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof HostError && error.kind === 'no-access') return null;
+    throw error;
+  }
 }

@@ -2,6 +2,7 @@ import { createAppAuth } from '@octokit/auth-app';
 import type { RepoAccess, RepoAccessIssuer, RepoAccessRequest } from '@pipeline/domain';
 import { type ClientOptions, createClient } from './client.ts';
 import { HostError, withHostErrors } from './errors.ts';
+import { readInstallation } from './repo-address.ts';
 
 export interface GitHubAppOptions extends Omit<ClientOptions, 'token' | 'auth' | 'authStrategy'> {
   /** Id or client id of the app. */
@@ -30,7 +31,8 @@ export function createGitHubApp(options: GitHubAppOptions): RepoAccessIssuer {
 
   const tokenOf = async (installationId: number, request: RepoAccessRequest): Promise<RepoAccess> => {
     const { repo, permissions } = request;
-    const wish = { type: 'installation', installationId, repositoryNames: [repo.name], permissions } as const;
+    const only = repo.hostId == null ? { repositoryNames: [repo.name] } : { repositoryIds: [repo.hostId] };
+    const wish = { type: 'installation', installationId, ...only, permissions } as const;
     let made = (await client.auth(wish)) as InstallationToken;
     if (Date.parse(made.expiresAt) - now().getTime() < FRESH_MS) {
       made = (await client.auth({ ...wish, refresh: true })) as InstallationToken;
@@ -43,12 +45,15 @@ export function createGitHubApp(options: GitHubAppOptions): RepoAccessIssuer {
     try {
       if (installationId !== null) return await withHostErrors(tokenOf(installationId, request), now);
     } catch (error) {
-      // The app may have been installed anew, under another number.
-      if (!(error instanceof HostError && error.kind === 'not-found')) throw error;
+      if (!isOfOtherInstallation(error)) throw error;
     }
-    const { data } = await client.rest.apps.getRepoInstallation({ owner: repo.owner, repo: repo.name });
+    const { data } = await readInstallation(client, repo);
     return tokenOf(data.id, request);
   };
 
   return { accessTo: (request) => withHostErrors(accessTo(request), now) };
 }
+
+/** The app may have been installed anew, under another number; a transferred repository is in another installation. */
+const isOfOtherInstallation = (error: unknown): boolean =>
+  error instanceof HostError && (error.kind === 'not-found' || error.httpStatus === 422);

@@ -6,17 +6,16 @@ import {
   type MergeRules,
   othersChecks,
   type RepoRef,
-  slugKey,
 } from '@pipeline/domain';
 import type { Client } from './client.ts';
 import { type RunFields, type StatusFields, toCheckOfRun, toCheckOfStatus } from './convert-checks.ts';
 import { answered } from './errors.ts';
+import { paramsOf, repoKey } from './repo-address.ts';
 
 const PAGE = 100;
 /** A commit with more statuses than these pages hold has its oldest contexts left out. */
 const MAX_PAGES = 10;
 
-const at = (repo: RepoRef) => ({ owner: repo.owner, repo: repo.name });
 const isHidden = (error: unknown): boolean => answered(error, 403) || answered(error, 404);
 
 /** Check runs and statuses of a commit; those that this identity may not read are left out. Two requests at least. */
@@ -27,7 +26,7 @@ export async function readChecks(client: Client, repo: RepoRef, sha: string): Pr
 
 async function readRuns(client: Client, repo: RepoRef, ref: string): Promise<RunFields[]> {
   try {
-    return await client.paginate(client.rest.checks.listForRef, { ...at(repo), ref, per_page: PAGE });
+    return await client.paginate(client.rest.checks.listForRef, { ...paramsOf(repo), ref, per_page: PAGE });
   } catch (error) {
     // A token without `checks: read`, or a host without check runs: its statuses still count.
     if (isHidden(error)) return [];
@@ -38,7 +37,7 @@ async function readRuns(client: Client, repo: RepoRef, ref: string): Promise<Run
 async function readStatuses(client: Client, repo: RepoRef, ref: string): Promise<StatusFields[]> {
   const found: StatusFields[] = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const query = { ...at(repo), ref, per_page: PAGE, page };
+    const query = { ...paramsOf(repo), ref, per_page: PAGE, page };
     const { data } = await client.rest.repos.getCombinedStatusForRef(query);
     found.push(...data.statuses);
     if (data.statuses.length < PAGE) break;
@@ -53,7 +52,7 @@ const MAX_KEPT = 10_000;
 export function createMergeRules(client: Client, now: () => Date) {
   const kept = new Map<string, { rules: MergeRules; until: number }>();
   return async (repo: RepoRef, branch: string): Promise<MergeRules> => {
-    const key = `${slugKey(repo)} ${branch}`;
+    const key = `${repoKey(repo)} ${branch}`;
     const known = kept.get(key);
     if (known && known.until > now().getTime()) return known.rules;
     const rules = await readMergeRules(client, repo, branch);
@@ -96,7 +95,7 @@ function permits({ type, parameters }: Rule, method: MergeMethod): boolean {
 
 async function rulesOf(client: Client, repo: RepoRef, branch: string): Promise<Rule[]> {
   try {
-    const query = { ...at(repo), branch, per_page: PAGE };
+    const query = { ...paramsOf(repo), branch, per_page: PAGE };
     return (await client.paginate(client.rest.repos.getBranchRules, query)) as Rule[];
   } catch (error) {
     // A plan or a server without rulesets.
@@ -108,7 +107,7 @@ async function rulesOf(client: Client, repo: RepoRef, branch: string): Promise<R
 /** The checks of classic protection: visible to every reader of the branch. */
 async function classicChecks(client: Client, repo: RepoRef, branch: string): Promise<string[]> {
   try {
-    const { data } = await client.rest.repos.getBranch({ ...at(repo), branch });
+    const { data } = await client.rest.repos.getBranch({ ...paramsOf(repo), branch });
     const required = data.protection?.required_status_checks;
     return required?.enforcement_level === 'off' ? [] : (required?.contexts ?? []);
   } catch (error) {
@@ -119,7 +118,7 @@ async function classicChecks(client: Client, repo: RepoRef, branch: string): Pro
 
 /** The host shows these settings only to those who may push; to others nothing is known to be forbidden. */
 async function allowedMethods(client: Client, repo: RepoRef): Promise<MergeMethod[]> {
-  const { data } = await client.rest.repos.get(at(repo));
+  const { data } = await client.rest.repos.get(paramsOf(repo));
   const allowed: Record<MergeMethod, boolean | undefined> = {
     squash: data.allow_squash_merge,
     merge: data.allow_merge_commit,
@@ -135,7 +134,7 @@ export async function readIsBehind(
   { branch, sha }: { branch: string; sha: string },
 ): Promise<boolean> {
   try {
-    const query = { ...at(repo), basehead: `${branch}...${sha}`, per_page: 1, page: 2 };
+    const query = { ...paramsOf(repo), basehead: `${branch}...${sha}`, per_page: 1, page: 2 };
     const { data } = await client.rest.repos.compareCommitsWithBasehead(query);
     return data.behind_by > 0;
   } catch (error) {
@@ -152,7 +151,7 @@ export async function readLogTail(client: Client, repo: RepoRef, check: HostChec
     // The host redirects to a file elsewhere; its text is no JSON.
     const request = { plainText: true };
     const { data } = await client.rest.actions.downloadJobLogsForWorkflowRun({
-      ...at(repo),
+      ...paramsOf(repo),
       job_id: check.hostId,
       request,
     });
@@ -160,7 +159,7 @@ export async function readLogTail(client: Client, repo: RepoRef, check: HostChec
   } catch (error) {
     if (!isHidden(error) && !answered(error, 410)) throw error;
   }
-  const { data } = await client.rest.checks.get({ ...at(repo), check_run_id: check.hostId });
+  const { data } = await client.rest.checks.get({ ...paramsOf(repo), check_run_id: check.hostId });
   const text = [data.output.title, data.output.summary, data.output.text].filter(Boolean).join('\n\n');
   return text === '' ? null : logTail(text);
 }

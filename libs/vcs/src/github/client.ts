@@ -5,6 +5,7 @@ import { Octokit } from '@octokit/rest';
 import { withoutTrailing } from '@pipeline/domain';
 import { deadlineSignal } from '@pipeline/runtime';
 import { HostError } from './errors.ts';
+import { addressById } from './repo-address.ts';
 
 interface HostLog {
   debug(message: string): void;
@@ -28,7 +29,7 @@ export interface ClientOptions {
   timeoutMs?: number;
 }
 
-const Client = Octokit.plugin(throttling, retry);
+const Client = Octokit.plugin(addressById, throttling, retry);
 export type Client = InstanceType<typeof Client>;
 
 const silent: HostLog = { debug() {}, info() {}, warn() {}, error() {} };
@@ -37,8 +38,8 @@ const silent: HostLog = { debug() {}, info() {}, warn() {}, error() {} };
 const ANSWERS = [400, 401, 403, 404, 405, 409, 410, 422, 429, 451];
 
 /**
- * An Octokit that never sleeps through a rate limit, never repeats a write by itself and never leaves `baseUrl`'s
- * origin. Reads are repeated twice, within a second, when the network or the host stumbles.
+ * An Octokit that never sleeps through a rate limit, never repeats or redirects a write by itself and never leaves
+ * `baseUrl`'s origin. Reads are repeated twice, within a second, when the network or the host stumbles.
  */
 export function createClient(options: ClientOptions): Client {
   const { token, log = silent } = options;
@@ -63,6 +64,8 @@ export function createClient(options: ClientOptions): Client {
   return client;
 }
 
+const MOVED = 'the repository was renamed or transferred: the write waits until its new name is known';
+
 /** What carries out the requests of a client. */
 export const fetchOf = ({ fetch: send = fetch, timeoutMs = 30_000 }: ClientOptions): typeof fetch =>
   fetchWithTimeout(send, timeoutMs);
@@ -74,7 +77,11 @@ function guard(client: Client, baseUrl: string): void {
     if (origin !== home) {
       throw new HostError('refused', `refused a link to ${origin}: this client only connects to ${home}`);
     }
-    if (options.method !== 'GET') options.request = { ...options.request, retries: 0 };
+    if (options.method !== 'GET') options.request = { ...options.request, retries: 0, redirect: 'manual' };
+  });
+  client.hook.after('request', ({ status }) => {
+    // Only a write is redirected here. It must not be repeated blindly: the new address may be anybody's.
+    if (status >= 300) throw new HostError('no-access', MOVED, { httpStatus: status });
   });
   // Octokit hands out the text of a body that broke off half-way as if it were the data.
   client.hook.after('request', (response, options) => {

@@ -1,6 +1,7 @@
 import type { HostComment, RepoRef } from '@pipeline/domain';
 import type { Client } from './client.ts';
 import { toComment } from './convert.ts';
+import { paramsOf } from './repo-address.ts';
 
 /** Lists the comments of an issue or a pull request, 100 a request. */
 export async function listComments(
@@ -10,8 +11,7 @@ export async function listComments(
   since?: string,
 ): Promise<HostComment[]> {
   const query = {
-    owner: repo.owner,
-    repo: repo.name,
+    ...paramsOf(repo),
     issue_number: number,
     per_page: 100,
     ...(since === undefined ? {} : { since }),

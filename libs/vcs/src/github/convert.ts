@@ -56,7 +56,7 @@ interface PullFields {
   state: string;
   merged_at: string | null;
   merge_commit_sha: string | null;
-  head: { ref: string; sha: string; repo?: { full_name: string } | null | undefined };
+  head: { ref: string; sha: string; repo?: { id?: number | undefined; full_name: string } | null | undefined };
   base: { ref: string };
   user: { login: string } | null;
   draft?: boolean | undefined;
@@ -76,8 +76,10 @@ interface ReviewFields {
 type RepoData = RestEndpointMethodTypes['repos']['get']['response']['data'];
 
 export const toRepo = (data: RepoData): HostRepo => ({
+  id: data.id,
   owner: data.owner.login,
   name: data.name,
+  archived: data.archived,
   defaultBranch: data.default_branch,
   cloneUrl: data.clone_url,
   private: data.private,
@@ -129,6 +131,7 @@ export const toPullRequest = (data: PullFields): HostPullRequest => ({
   // Before the merge the host shows the sha of a trial merge here.
   mergeCommitSha: data.merged_at === null ? null : data.merge_commit_sha,
   headRepo: data.head.repo?.full_name ?? null,
+  ...(data.head.repo?.id !== undefined && { headRepoId: data.head.repo.id }),
   headRef: lineOf(data.head.ref),
   headSha: data.head.sha,
   baseRef: lineOf(data.base.ref),

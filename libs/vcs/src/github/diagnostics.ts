@@ -4,6 +4,7 @@ import { type Client, type ClientOptions, createClient } from './client.ts';
 import { answered, HostError, withHostErrors } from './errors.ts';
 import { installationAuth } from './installation-auth.ts';
 import { InstallationTokens } from './installation-tokens.ts';
+import { paramsOf, readInstallation } from './repo-address.ts';
 import { readLabels } from './repo-labels.ts';
 
 export interface DiagnosticsOptions extends Omit<ClientOptions, 'auth' | 'authStrategy'> {
@@ -11,8 +12,6 @@ export interface DiagnosticsOptions extends Omit<ClientOptions, 'auth' | 'authSt
   app?: { appId: string; privateKey: string } | undefined;
   now: () => Date;
 }
-
-const at = ({ owner, name }: RepoRef) => ({ owner, repo: name });
 
 /** Reads the set-up of repositories on a host, as a GitHub App or with a token. */
 export function createGitHubDiagnostics(options: DiagnosticsOptions): HostDiagnostics {
@@ -34,7 +33,7 @@ function tokenReads(client: Client): HostDiagnostics {
     },
     installation: async () => null,
     webhooks: (repo) => repoWebhooks(client, repo),
-    labels: (repo) => readLabels(client, at(repo)),
+    labels: (repo) => readLabels(client, paramsOf(repo)),
   };
 }
 
@@ -52,7 +51,10 @@ function appReads(
     webhooks: () => appWebhooks(client),
     labels: (repo) => {
       const target = { repo, id: null };
-      return readLabels(createClient({ ...rest, authStrategy: installationAuth, auth: { tokens, target } }), at(repo));
+      return readLabels(
+        createClient({ ...rest, authStrategy: installationAuth, auth: { tokens, target } }),
+        paramsOf(repo),
+      );
     },
   };
 }
@@ -64,7 +66,7 @@ function rejected(error: unknown): null {
 }
 
 async function installationOn(client: Client, repo: RepoRef): Promise<AppInstallation> {
-  const found = await client.rest.apps.getRepoInstallation(at(repo)).catch(orNull);
+  const found = await readInstallation(client, repo).catch(orNull);
   if (!found) return { state: 'missing', permissions: {} };
   const { suspended_at: suspended, permissions } = found.data;
   return { state: suspended ? 'suspended' : 'active', permissions: permissions as Record<string, string> };
@@ -97,11 +99,14 @@ function orNull(error: unknown): null {
 }
 
 async function repoWebhooks(client: Client, repo: RepoRef): Promise<HostWebhook[]> {
-  const { data } = await client.rest.repos.listWebhooks({ ...at(repo), per_page: 100 }).catch((error: unknown) => {
-    if (!answered(error, 403) && !answered(error, 404)) throw error;
-    const message = 'these credentials may not read the webhooks of the repo; the administrators of the repo see them';
-    throw new HostError('refused', message, { httpStatus: error.status, cause: error });
-  });
+  const { data } = await client.rest.repos
+    .listWebhooks({ ...paramsOf(repo), per_page: 100 })
+    .catch((error: unknown) => {
+      if (!answered(error, 403) && !answered(error, 404)) throw error;
+      const message =
+        'these credentials may not read the webhooks of the repo; the administrators of the repo see them';
+      throw new HostError('refused', message, { httpStatus: error.status, cause: error });
+    });
   return data.flatMap(({ config, active, events, last_response: last }) =>
     config.url === undefined ? [] : [{ url: withoutSecrets(config.url), active, events, lastStatus: last.code }],
   );

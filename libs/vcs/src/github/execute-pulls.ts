@@ -1,4 +1,4 @@
-import { type ExecuteResult, isOpenedBy, slugKey } from '@pipeline/domain';
+import { type ExecuteResult, isOpenedBy, isOwnBranch } from '@pipeline/domain';
 import { toPullRequest } from './convert.ts';
 import { answered } from './errors.ts';
 import { commentOnce } from './execute-comments.ts';
@@ -36,7 +36,7 @@ export const createPR: Executor<'createPR'> = async (target, { head, base, title
 async function pullsOf({ client, at, repo }: Target, head: string, state: 'open' | 'all') {
   const query = { ...at, head: `${at.owner}:${head}`, state, per_page: 100 };
   const found = await client.paginate(client.rest.pulls.list, query);
-  return found.filter((pull) => toPullRequest(pull).headRepo?.toLowerCase() === slugKey(repo));
+  return found.filter((pull) => isOwnBranch(toPullRequest(pull), repo));
 }
 
 type Pull = Awaited<ReturnType<typeof pullsOf>>[number];

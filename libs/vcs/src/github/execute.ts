@@ -6,6 +6,7 @@ import { assignIssue, closeIssue, createIssue, linkSubIssue, reopenIssue } from 
 import { addLabels, removeLabels, swapLabels } from './execute-labels.ts';
 import { mergePR, updateBranch } from './execute-merge.ts';
 import { closePR, createPR, requestReview, submitReview, updatePR } from './execute-pulls.ts';
+import { paramsOf } from './repo-address.ts';
 import type { Executor, Target } from './target.ts';
 
 interface Step<T extends ProjectionType> {
@@ -58,7 +59,7 @@ const runStep = <T extends ProjectionType>(type: T, target: Target, action: Extr
 async function lostAccess({ client, repo }: Target): Promise<ExecuteResult | null> {
   const name = `${repo.owner}/${repo.name}`;
   try {
-    const { data } = await client.rest.repos.get({ owner: repo.owner, repo: repo.name });
+    const { data } = await client.rest.repos.get(paramsOf(repo));
     return data.archived ? { status: 'no-access', message: `${name} is archived: unarchive it on the host` } : null;
   } catch (error) {
     const message = `${name} cannot be reached: give the identity of the pipeline access to it, or disable the repository`;

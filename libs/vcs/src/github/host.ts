@@ -1,8 +1,9 @@
-import { type ExecuteContext, type RepoRef, slugKey, type VcsHost } from '@pipeline/domain';
+import type { ExecuteContext, RepoRef, VcsHost } from '@pipeline/domain';
 import { type Client, type ClientOptions, createClient, fetchOf } from './client.ts';
 import { answered, withHostErrors } from './errors.ts';
 import { execute } from './execute.ts';
 import { createReads } from './reads.ts';
+import { paramsOf, repoKey } from './repo-address.ts';
 import type { RequestOptions } from './target.ts';
 
 interface GitHubHostOptions extends ClientOptions {
@@ -39,7 +40,7 @@ export function createGitHubHost(options: GitHubHostOptions): VcsHost {
     isPerson: async () => (await withHostErrors(identity(), now)).isPerson,
     permissionOf: (repo, person) => withHostErrors(permissionOf(repo, person), now),
     execute: (repo, issueNumber, action, context) => {
-      const at = { owner: repo.owner, repo: repo.name, request: requestOf(context, send) };
+      const at = { ...paramsOf(repo), request: requestOf(context, send) };
       return execute({ client, repo, issueNumber, at, login, context }, action, now);
     },
   };
@@ -73,7 +74,7 @@ function createPermissions(client: Client, now: () => Date) {
   const kept = new Map<string, { permission: Permission; until: number }>();
 
   return async (repo: RepoRef, login: string): Promise<Permission> => {
-    const key = `${slugKey(repo)}@${login.toLowerCase()}`;
+    const key = `${repoKey(repo)}@${login.toLowerCase()}`;
     const known = kept.get(key);
     if (known && known.until > now().getTime()) return known.permission;
     const permission = await ask(client, repo, login);
@@ -88,7 +89,7 @@ function createPermissions(client: Client, now: () => Date) {
 
 async function ask(client: Client, repo: RepoRef, username: string): Promise<Permission> {
   try {
-    const params = { owner: repo.owner, repo: repo.name, username };
+    const params = { ...paramsOf(repo), username };
     const { permission } = (await client.rest.repos.getCollaboratorPermissionLevel(params)).data;
     return permission === 'admin' || permission === 'write' || permission === 'read' ? permission : 'none';
   } catch (error) {

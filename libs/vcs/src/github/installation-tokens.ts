@@ -1,6 +1,7 @@
-import type { RepoRef } from '@pipeline/domain';
+import { formatSlug, type RepoRef } from '@pipeline/domain';
 import type { Client } from './client.ts';
 import { answered, HostError } from './errors.ts';
+import { readInstallation } from './repo-address.ts';
 
 /** A token with less time left is replaced: a request that is in flight when its token expires fails. */
 const MIN_LIFETIME_MS = 5 * 60_000;
@@ -64,12 +65,12 @@ export class InstallationTokens {
     return target.id;
   }
 
-  async #findInstallation({ owner, name }: RepoRef): Promise<number> {
+  async #findInstallation(repo: RepoRef): Promise<number> {
     try {
-      return (await this.#client.rest.apps.getRepoInstallation({ owner, repo: name })).data.id;
+      return (await readInstallation(this.#client, repo)).data.id;
     } catch (error) {
       if (!answered(error, 404)) throw error;
-      const message = `the GitHub App is not installed on ${owner}/${name}: install it there or add the repository to its installation`;
+      const message = `the GitHub App is not installed on ${formatSlug(repo)}: install it there or add the repository to its installation`;
       throw new HostError('no-access', message, { httpStatus: 404, cause: error });
     }
   }

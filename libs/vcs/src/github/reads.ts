@@ -3,10 +3,10 @@ import {
   type HostIssue,
   type IssuePage,
   type IssueQuery,
+  isOwnBranch,
   type PushProtection,
   type RepoRef,
   type Standing,
-  slugKey,
   type VcsHost,
 } from '@pipeline/domain';
 import { createMergeRules, readChecks, readIsBehind, readLogTail } from './checks.ts';
@@ -15,6 +15,7 @@ import { listComments } from './comments.ts';
 import { toIssue, toPullRequest, toRepo, toReview } from './convert.ts';
 import { answered, withHostErrors } from './errors.ts';
 import { historyOf } from './history.ts';
+import { paramsOf } from './repo-address.ts';
 import { createLabels } from './repo-labels.ts';
 
 type Reads = Pick<
@@ -37,7 +38,6 @@ type Reads = Pick<
   | 'createLabels'
 >;
 
-const at = (repo: RepoRef) => ({ owner: repo.owner, repo: repo.name });
 const PAGE = 100;
 
 /** The reading half of the port. Each call throws HostError and nothing else. */
@@ -47,11 +47,11 @@ export function createReads(client: Client, now: () => Date): Reads {
   const mergeRulesOf = createMergeRules(client, now);
   return {
     getRepo: async (repo) => {
-      const found = await read(orNull(repos.get(at(repo))));
+      const found = await read(orNull(repos.get(paramsOf(repo))));
       return found && toRepo(found.data);
     },
     getIssue: async (repo, number) => {
-      const found = await read(orNull(issues.get({ ...at(repo), issue_number: number })));
+      const found = await read(orNull(issues.get({ ...paramsOf(repo), issue_number: number })));
       return !found || found.data.pull_request ? null : toIssue(found.data);
     },
     historyOf: (repo, number) => read(orNull(historyOf(client, repo, number))),
@@ -59,17 +59,17 @@ export function createReads(client: Client, now: () => Date): Reads {
     listIssues: (repo, query) => read(listIssues(client, repo, query)),
     listComments: (repo, number, since) => read(listComments(client, repo, number, since)),
     getPullRequest: async (repo, number) => {
-      const found = await read(orNull(pulls.get({ ...at(repo), pull_number: number })));
+      const found = await read(orNull(pulls.get({ ...paramsOf(repo), pull_number: number })));
       return found && toPullRequest(found.data);
     },
     findPullRequests: async (repo, branch) => {
-      const query = { ...at(repo), head: `${repo.owner}:${branch}`, state: 'all', sort: 'created' } as const;
+      const query = { ...paramsOf(repo), head: `${repo.owner}:${branch}`, state: 'all', sort: 'created' } as const;
       const found = await read(client.paginate(pulls.list, { ...query, direction: 'desc', per_page: PAGE }));
       // The owner of a fork may be the owner of the repository.
-      return found.map(toPullRequest).filter(({ headRepo }) => headRepo?.toLowerCase() === slugKey(repo));
+      return found.map(toPullRequest).filter((pull) => isOwnBranch(pull, repo));
     },
     listReviews: async (repo, prNumber) => {
-      const query = { ...at(repo), pull_number: prNumber, per_page: PAGE };
+      const query = { ...paramsOf(repo), pull_number: prNumber, per_page: PAGE };
       return (await read(client.paginate(pulls.listReviews, query))).map(toReview);
     },
     pushProtectionOf: (repo, branch) => read(readPushProtection(client, repo, branch)),
@@ -77,9 +77,9 @@ export function createReads(client: Client, now: () => Date): Reads {
     mergeRulesOf: (repo, branch) => read(mergeRulesOf(repo, branch)),
     isBehind: (repo, branch, sha) => read(readIsBehind(client, repo, { branch, sha })),
     logTailOf: (repo, check) => read(readLogTail(client, repo, check)),
-    createLabels: (repo, descriptions) => read(createLabels(client, at(repo), descriptions)),
+    createLabels: (repo, descriptions) => read(createLabels(client, paramsOf(repo), descriptions)),
     react: async (repo, commentId, content) => {
-      await read(reactions.createForIssueComment({ ...at(repo), comment_id: commentId, content }));
+      await read(reactions.createForIssueComment({ ...paramsOf(repo), comment_id: commentId, content }));
     },
   };
 }
@@ -87,7 +87,7 @@ export function createReads(client: Client, now: () => Date): Reads {
 async function standingOf(client: Client, repo: RepoRef, number: number, etag?: string): Promise<Standing | null> {
   const headers = etag === undefined ? {} : { 'if-none-match': etag };
   try {
-    const found = await orNull(client.rest.issues.get({ ...at(repo), issue_number: number, headers }));
+    const found = await orNull(client.rest.issues.get({ ...paramsOf(repo), issue_number: number, headers }));
     if (!found) return { state: 'missing', etag: null };
     return { state: found.data.state === 'closed' ? 'closed' : 'open', etag: found.headers.etag ?? null };
   } catch (error) {
@@ -125,7 +125,7 @@ async function listIssues(client: Client, repo: RepoRef, query: IssueQuery): Pro
 }
 
 const listQuery = (repo: RepoRef, query: IssueQuery) => ({
-  ...at(repo),
+  ...paramsOf(repo),
   state: query.state,
   sort: 'updated' as const,
   direction: 'desc' as const,
@@ -154,7 +154,7 @@ const RESTRICTING = ['pull_request', 'update', 'merge_queue'];
  * from the branch itself.
  */
 async function readPushProtection(client: Client, repo: RepoRef, branch: string): Promise<PushProtection> {
-  const at = { owner: repo.owner, repo: repo.name, branch };
+  const at = { ...paramsOf(repo), branch };
   const rules = (await restrictingRules(client, at)).map((rule) => `ruleset rule ${rule}`);
   if (rules.length > 0) return { restricted: true, by: rules };
   const classic = await classicProtection(client, at);

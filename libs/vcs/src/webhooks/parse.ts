@@ -12,6 +12,7 @@ import {
   issuesPayload,
   pullRequestPayload,
   repositoriesPayload,
+  repositoryPayload,
   reviewPayload,
   statusPayload,
 } from './payloads.ts';
@@ -25,6 +26,7 @@ const HANDLED: Record<string, { actions: string[]; read: (payload: unknown) => H
   check_suite: { actions: ['completed'], read: readCheckSuite },
   check_run: { actions: ['created', 'completed', 'rerequested'], read: readCheckRun },
   status: { actions: [], read: readStatus },
+  repository: { actions: ['renamed', 'transferred', 'archived', 'unarchived', 'deleted'], read: readRepository },
   installation: { actions: ['created'], read: readInstallation },
   installation_repositories: { actions: ['added', 'removed'], read: readRepositories },
 };
@@ -51,9 +53,10 @@ function parse<T extends z.ZodType>(schema: T, payload: unknown): z.output<T> {
   throw new AppError('INVALID_INPUT', `The delivery's payload does not have the expected form: ${fields}`);
 }
 
-const repoOf = (repository: { name: string; owner: { login: string } }): RepoRef => ({
+const repoOf = (repository: { id?: number | undefined; name: string; owner: { login: string } }): RepoRef => ({
   owner: repository.owner.login,
   name: repository.name,
+  hostId: repository.id ?? null,
 });
 
 const loginOf = (sender: { login: string } | null | undefined) => sender?.login ?? null;
@@ -136,6 +139,12 @@ function readStatus(payload: unknown): HostEvent[] {
   return [{ kind: 'checks', repo: repoOf(repository), headSha: sha, prNumbers: [], checks, sender: loginOf(sender) }];
 }
 
+/** What happened is read from the host: deliveries may be late and out of order. */
+function readRepository(payload: unknown): HostEvent[] {
+  const { repository, sender } = parse(repositoryPayload, payload);
+  return [{ kind: 'repository', repo: repoOf(repository), sender: loginOf(sender) }];
+}
+
 /** An installation names the repositories that it was made with; later ones come in events of their own. */
 function readInstallation(payload: unknown): HostEvent[] {
   const { repositories, ...rest } = parse(installationPayload, payload);
@@ -151,15 +160,19 @@ type Around = Pick<z.output<typeof installationPayload>, 'installation' | 'sende
 type Named = z.output<typeof installationPayload>['repositories'];
 
 function repositoriesEvent({ installation, sender }: Around, added: Named, removed: Named): HostEvent {
-  const slugs = (list: Named) => list.flatMap(({ full_name }) => parseSlug(full_name) ?? []);
+  const refs = (list: Named): RepoRef[] =>
+    list.flatMap(({ id: hostId, full_name }) => {
+      const slug = parseSlug(full_name);
+      return slug ? { ...slug, hostId: hostId ?? null } : [];
+    });
   const { id, login } = installation.account;
   return {
     kind: 'repositories',
     installationId: installation.id,
     account: { id, login },
     webUrl: new URL(installation.html_url).origin,
-    added: slugs(added),
-    removed: slugs(removed),
+    added: refs(added),
+    removed: refs(removed),
     sender: loginOf(sender),
   };
 }

@@ -6,7 +6,8 @@ import { z } from 'zod';
  */
 const user = z.looseObject({ login: z.string() });
 const sender = user.nullish();
-const repository = z.looseObject({ name: z.string(), owner: user });
+const hostId = z.int().positive().optional();
+const repository = z.looseObject({ id: hostId, name: z.string(), owner: user });
 const text = z.string().nullish();
 
 const issue = z.looseObject({
@@ -37,7 +38,7 @@ const pullRequest = z.looseObject({
     ref: z.string(),
     sha: z.string(),
     // Null when the fork was deleted.
-    repo: z.looseObject({ full_name: z.string() }).nullish(),
+    repo: z.looseObject({ id: z.int().optional(), full_name: z.string() }).nullish(),
   }),
   base: z.looseObject({ ref: z.string() }),
   user: user.nullable(),
@@ -81,7 +82,7 @@ const checkRun = z.looseObject({
   pull_requests: z.array(z.looseObject({ number: z.int() })).default([]),
 });
 
-const named = z.array(z.looseObject({ full_name: z.string() })).default([]);
+const named = z.array(z.looseObject({ id: hostId, full_name: z.string() })).default([]);
 
 export const anyAction = z.looseObject({ action: z.string().optional() });
 export const ISSUE_ACTIONS = [
@@ -127,6 +128,7 @@ export const statusPayload = z.looseObject({
   repository,
   sender,
 });
+export const repositoryPayload = z.looseObject({ repository, sender });
 const installation = z.looseObject({
   id: z.int(),
   html_url: z.url(),

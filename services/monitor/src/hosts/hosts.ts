@@ -1,6 +1,7 @@
-import { type VcsHost, withoutTrailing } from '@pipeline/domain';
+import { hostBoundTo, type VcsHost, withoutTrailing } from '@pipeline/domain';
 import type { HostOf } from '@pipeline/engine';
 import type { AppKey, Logger } from '@pipeline/runtime';
+import { refOf } from '@pipeline/store';
 import { createGitHubAppHost, createGitHubHost } from '@pipeline/vcs';
 import { type HostRate, RateReading } from './host-rate.ts';
 import { spendingFetch, type WriteBudget } from './write-budget.ts';
@@ -56,11 +57,13 @@ export const hostOfKind =
   async (kind: string): Promise<VcsHost | null> =>
     hosts.find((host) => host.kind === kind)?.vcs ?? null;
 
-/** The host of a repo; null when this process has no credentials for its kind. */
+/** The host of a repo, which it addresses by its id; null when this process has no credentials for its kind. */
 export const hostFinder =
   (hosts: readonly ConnectedHost[]): HostOf =>
-  ({ vcs_host }) =>
-    hosts.find(({ kind }) => kind === vcs_host)?.vcs ?? null;
+  (repo) => {
+    const found = hosts.find(({ kind }) => kind === repo.vcs_host);
+    return found ? hostBoundTo(found.vcs, refOf(repo)) : null;
+  };
 
 /** `https://api.github.com` -> `https://github.com`; `https://host/api/v3` -> `https://host`; others as they are. */
 const webUrl = (apiUrl: string): string =>

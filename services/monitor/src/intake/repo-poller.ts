@@ -1,4 +1,5 @@
-import { type Engine, type HostOf, type Intake, pollRepo } from '@pipeline/engine';
+import { formatSlug, isReadable, problemOfRepo, type UnavailableReason } from '@pipeline/domain';
+import { confirmRepo, type Engine, type HostOf, type Intake, pollRepo } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
 import { enabledRepos, isLeadershipLost, type RepoRow, saveSyncState, syncStateOf } from '@pipeline/store';
 import { HostError } from '@pipeline/vcs';
@@ -17,9 +18,13 @@ interface Turn {
   /** Epoch milliseconds of the next poll. */
   at: number;
   failures: number;
+  /** When its name and its state were last read from the host, epoch milliseconds; 0 = not since the start. */
+  confirmedAt: number;
 }
 
 const PARALLEL = 4;
+/** A rename is reported by a webhook; this is for one that was lost. */
+const CONFIRM_MS = 10 * 60_000;
 const MAX_BACKOFF_MS = 10 * 60_000;
 const STOP_GRACE_MS = 3_000;
 
@@ -53,7 +58,9 @@ export class RepoPoller {
     if (!this.#anyDue()) return;
     this.#lookAgain = false;
     const repos = await enabledRepos(engine.store.fleet);
-    const turns = new Map(repos.map((repo) => [keyOf(repo), this.#turns.get(keyOf(repo)) ?? { at: 0, failures: 0 }]));
+    const turns = new Map(
+      repos.map((repo) => [keyOf(repo), this.#turns.get(keyOf(repo)) ?? { at: 0, failures: 0, confirmedAt: 0 }]),
+    );
     this.#turns = turns;
     for (const repo of repos) {
       const host = hostOf(repo);
@@ -73,15 +80,30 @@ export class RepoPoller {
     return this.#flights.stop(STOP_GRACE_MS);
   }
 
+  /** Reads what the repo is called now, once in a while, and at once while it is not known or cannot be worked on. */
+  async #confirmed({ engine, repo, host }: Intake, turn: Turn): Promise<RepoRow> {
+    const isDue = repo.host_id === null || repo.unavailable !== null || turn.confirmedAt + CONFIRM_MS <= this.#now();
+    if (!isDue) return repo;
+    const confirmed = await confirmRepo({ engine, repo, host });
+    turn.confirmedAt = this.#now();
+    return confirmed;
+  }
+
+  async #read(intake: Intake, repo: RepoRow, turn: Turn): Promise<void> {
+    const { hostOf, now } = this.#deps;
+    const reason = repo.unavailable as UnavailableReason | null;
+    if (!isReadable(reason)) return this.#note(intake, reason && `${formatSlug(repo)} ${problemOfRepo(reason)}`);
+    await pollRepo({ ...intake, repo, host: hostOf(repo) ?? intake.host }, now);
+    // An unchanged repo writes nothing, so an error of before is taken back here.
+    if (turn.failures > 0 || turn.at === 0 || intake.repo.unavailable !== null) await this.#note(intake, null);
+  }
+
   async #poll(intake: Intake, turn: Turn): Promise<void> {
-    const { log, now } = this.#deps;
+    const { log } = this.#deps;
     const { engine, repo } = intake;
     const everyMs = engine.settings().pollIntervals.sprintMaster * 1000;
-    const first = turn.at === 0;
     try {
-      await pollRepo(intake, now);
-      // An unchanged repo writes nothing, so an error of before is taken back here.
-      if (turn.failures > 0 || first) await this.#note(intake, null);
+      await this.#read(intake, await this.#confirmed(intake, turn), turn);
       turn.failures = 0;
       turn.at = this.#now() + everyMs;
     } catch (error) {

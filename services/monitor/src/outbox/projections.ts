@@ -1,7 +1,14 @@
-import { type ExecuteResult, LANES, type ProjectionAction, type VcsHost, writesOf } from '@pipeline/domain';
+import {
+  type ExecuteResult,
+  hostBoundTo,
+  LANES,
+  type ProjectionAction,
+  type VcsHost,
+  writesOf,
+} from '@pipeline/domain';
 import { beginSending, type Engine, passMergeGate, type Sending, sendable, settle } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
-import { isLeadershipLost, type SendableProjection } from '@pipeline/store';
+import { isLeadershipLost, refOf, type SendableProjection } from '@pipeline/store';
 import { HostError } from '@pipeline/vcs';
 import type { WriteBudget } from '../hosts/write-budget.ts';
 import { Flights } from '../loops/flights.ts';
@@ -135,13 +142,14 @@ export class ProjectionExecutor {
 
   /** The result is recorded also when the lead was lost meanwhile: what the host did is a fact (see `settle`). */
   async #send(sending: Sending, { engine: fenced, leading, stopping }: Attempt): Promise<void> {
-    const { engine, host } = this.#deps;
+    const { engine } = this.#deps;
     const { projection, repo, mayHaveHappened } = sending;
+    const host = hostBoundTo(this.#deps.host, refOf(repo));
     const { workerLogins } = engine.settings().review;
     if (!leading.isHeld()) return;
     const signal = AbortSignal.any([leading.signal, stopping]);
     const context = { mayHaveHappened, workerLogins, signal, mayWrite: () => leading.isHeld() };
-    const passed = await this.#pass(fenced, sending);
+    const passed = await this.#pass(fenced, sending, host);
     if (passed === null) return;
     const result = 'status' in passed ? passed : await host.execute(repo, projection.issue_number, passed, context);
     // We broke it off ourselves: it stays in doubt and costs no attempt.
@@ -152,9 +160,9 @@ export class ProjectionExecutor {
   }
 
   /** The write to send, the result of a host that could not be asked, or null for a merge that waits. */
-  async #pass(engine: Engine, sending: Sending): Promise<ProjectionAction | ExecuteResult | null> {
+  async #pass(engine: Engine, sending: Sending, host: VcsHost): Promise<ProjectionAction | ExecuteResult | null> {
     try {
-      return await passMergeGate(engine, sending, this.#deps.host);
+      return await passMergeGate(engine, sending, host);
     } catch (error) {
       if (!(error instanceof HostError)) throw error;
       const { kind, message, retryAt } = error;

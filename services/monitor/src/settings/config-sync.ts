@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parseSlug, type Slug } from '@pipeline/domain';
-import { type Engine, putRepo } from '@pipeline/engine';
+import { formatSlug, type HostRepo, parseSlug, type Slug, slugKey } from '@pipeline/domain';
+import { type Engine, NameTakenError, putRepo } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
-import { ensureTenant } from '@pipeline/store';
+import { ensureTenant, type RepoInput, type RepoRow, repoFormerlyAt } from '@pipeline/store';
 import type { ConnectedHost } from '../hosts/hosts.ts';
 import type { LoadedConfig, RepoConfig } from './config.ts';
 import type { ConfigInForce } from './config-in-force.ts';
@@ -12,6 +12,13 @@ interface SyncDeps {
   hosts: readonly ConnectedHost[];
   config: Pick<ConfigInForce, 'file'>;
   log: Logger;
+}
+
+/** An entry of the file, and what its host says of it. */
+interface Entry {
+  slug: Slug;
+  host: ConnectedHost | undefined;
+  found: HostRepo | null;
 }
 
 const PARALLEL = 8;
@@ -54,15 +61,23 @@ export class ConfigSync {
 
   /** @returns false when its host should be queried again. */
   async #enter(config: RepoConfig): Promise<boolean> {
-    const { engine, hosts, log } = this.#deps;
+    const { engine, hosts } = this.#deps;
     const slug = parseSlug(config.slug);
     if (!slug) return true;
     const host = config.vcs ? hosts.find(({ kind }) => kind === config.vcs) : hosts[0];
     const found = await this.#ask(host, slug);
     const tenantId = await ensureTenant(engine.store.tenant, config.tenant);
+    const moved = await repoFormerlyAt(engine.store.tenant, tenantId, slug);
+    if (moved && moved.host_id !== found?.id) return this.#leave(config, moved, found);
+    await this.#put(tenantId, config, { slug, host, found });
+    return found !== null || !host;
+  }
+
+  async #put(tenantId: number, config: RepoConfig, { slug, host, found }: Entry): Promise<void> {
+    const { engine, log } = this.#deps;
     const defaultBranch = this.#file.ownBranch.has(config) ? config.branch : (found?.defaultBranch ?? config.branch);
     const vcsHost = host?.kind ?? config.vcs ?? 'github';
-    await putRepo(engine, tenantId, {
+    const input: RepoInput = {
       slug: found ? { owner: found.owner, name: found.name } : slug,
       vcsHost,
       cloneUrl: found?.cloneUrl ?? host?.cloneUrl(slug) ?? `https://github.com/${config.slug}.git`,
@@ -75,9 +90,29 @@ export class ConfigSync {
       mergeMethod: config.mergeMethod,
       mergeTrain: config.mergeTrain,
       compare: config.compare,
-    });
-    log.info('repo entered', { repo: config.slug, tenant: config.tenant, vcsHost, defaultBranch, answered: !!found });
-    return found !== null || !host;
+    };
+    const { slug: repo, tenant } = config;
+    try {
+      await putRepo(engine, tenantId, input, found);
+    } catch (error) {
+      if (!(error instanceof NameTakenError)) throw error;
+      log.warn('the configuration names a repository that is another one than the known one of that name', { repo });
+      return;
+    }
+    if (found && slugKey(found) !== slugKey(slug)) {
+      log.warn('a repo of the configuration was renamed: change its entry', { repo, name: formatSlug(found) });
+    }
+    log.info('repo entered', { repo, tenant, vcsHost, defaultBranch, answered: !!found });
+  }
+
+  /**
+   * The entry names a repo that was renamed. It is known by its id under its new name; who has the old name now is not
+   * what the entry meant. @returns as `#enter`.
+   */
+  #leave({ slug }: RepoConfig, moved: RepoRow, found: HostRepo | null): boolean {
+    const fields = { repo: slug, name: formatSlug(moved) };
+    if (found) this.#deps.log.warn('a repo of the configuration was renamed, and another one has its name', fields);
+    return found !== null;
   }
 
   async #ask(host: ConnectedHost | undefined, slug: Slug) {

@@ -100,8 +100,11 @@ describe('config into the store', () => {
       },
     } as Partial<VcsHost> as VcsHost,
   });
+  let ids = 0;
   const reported = (owner: string, name: string, defaultBranch: string): HostRepo => {
-    return { owner, name, defaultBranch, cloneUrl: `http://git/${owner}/${name}.git`, private: false };
+    ids += 1;
+    const cloneUrl = `http://git/${owner}/${name}.git`;
+    return { id: ids, owner, name, archived: false, defaultBranch, cloneUrl, private: false };
   };
   const repos = () =>
     database.db

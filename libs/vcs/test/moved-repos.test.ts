@@ -1,0 +1,158 @@
+/** Repositories that were renamed or transferred, and others that took their names. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { RepoRef } from '@pipeline/domain';
+import { APP_KEY, BOT, createSandboxEnvironment, type SandboxEnvironment, shopApp } from '@pipeline/testing/sandbox';
+import { createGitHubAppHost } from '@pipeline/vcs';
+
+const OWNER = { login: 'acme', token: 'acme-token-1' };
+const GLOBEX = { login: 'globex', token: 'globex-token-1' };
+let environment: SandboxEnvironment;
+beforeAll(async () => {
+  environment = await createSandboxEnvironment({ repos: [], users: [BOT, OWNER, GLOBEX] });
+});
+afterAll(() => environment.end());
+
+let name: string;
+/** The repository as it was before it moved, with its id. */
+let known: RepoRef & { hostId: number };
+let issue: number;
+let serial = 0;
+beforeEach(async () => {
+  serial += 1;
+  name = `cart-${serial}`;
+  await add(`acme/${name}`);
+  const { id } = (await asOwner('GET', `/repos/acme/${name}`)) as { id: number };
+  known = { owner: 'acme', name, hostId: id };
+  issue = ((await asOwner('POST', `/repos/acme/${name}/issues`, { title: 'Mine' })) as { number: number }).number;
+  environment.exchanges.length = 0;
+});
+const add = (slug: string) => environment.sandbox.addRepo({ slug, collaborators: { [BOT.login]: 'write' } });
+const asOwner = async (method: string, path: string, body?: unknown) =>
+  (await environment.api(method, path, body, OWNER.token)).data;
+const rename = () => asOwner('PATCH', `/repos/acme/${name}`, { name: `${name}-new` });
+const byName = () => ({ owner: 'acme', name });
+const comment = (marker: string) => ({ type: 'postComment', body: 'Hello', marker }) as const;
+const context = { mayHaveHappened: false };
+
+describe('a repository whose id is known', () => {
+  test('is read and written under its old name after it was renamed', async () => {
+    await rename();
+    const { host } = environment;
+    expect(await host.getRepo(known)).toMatchObject({ id: known.hostId, name: `${name}-new`, archived: false });
+    expect(await host.getIssue(known, issue)).toMatchObject({ title: 'Mine' });
+    expect(await host.execute(known, issue, comment('m1'), context)).toMatchObject({ status: 'ok' });
+    expect(await host.listComments(known, issue)).toHaveLength(1);
+    expect(await host.historyOf(known, issue)).toMatchObject({ events: [] });
+  });
+
+  test('is never confused with another one that took its name', async () => {
+    await rename();
+    await add(`acme/${name}`);
+    await asOwner('POST', `/repos/acme/${name}/issues`, { title: 'Of the new one' });
+    const { host } = environment;
+    expect(await host.getIssue(known, 1)).toMatchObject({ title: 'Mine' });
+    expect(await host.execute(known, 1, comment('m2'), context)).toMatchObject({ status: 'ok' });
+    expect(await host.listComments(byName(), 1)).toEqual([]);
+    expect(environment.exchanges.map(({ url }) => url).filter((url) => url.includes(`/repos/acme/${name}/`))).toEqual([
+      expect.stringMatching(/\/comments/),
+    ]);
+  });
+
+  test('has no edits of a body from the issue of another one that took its name', async () => {
+    await rename();
+    await add(`acme/${name}`);
+    await asOwner('POST', `/repos/acme/${name}/issues`, { title: 'Other' });
+    await asOwner('PATCH', `/repos/acme/${name}/issues/1`, { body: 'edited by somebody' });
+    expect(await environment.host.historyOf(byName(), 1)).toMatchObject({ bodyEdit: { editor: 'acme' } });
+    expect(await environment.host.historyOf(known, 1)).toMatchObject({ bodyEdit: null });
+  });
+
+  test('is listed page by page', async () => {
+    for (let n = 0; n < 101; n += 1) await asOwner('POST', `/repos/acme/${name}/issues`, { title: `Issue ${n}` });
+    await rename();
+    expect((await environment.host.listIssues(known, { state: 'open' }))?.issues).toHaveLength(102);
+    const listed = environment.exchanges.filter(({ url }) => url.includes('/issues?'));
+    expect(listed).toHaveLength(2);
+    for (const { url } of listed) expect(url).toMatch(new RegExp(`/repositories/${known.hostId}/issues\\?(?!.*by_id)`));
+  });
+
+  test('does not exist any more when it was deleted', async () => {
+    await asOwner('DELETE', `/repos/acme/${name}`);
+    await add(`acme/${name}`);
+    expect(await environment.host.getRepo(known)).toBeNull();
+    const result = await environment.host.execute(known, issue, comment('m3'), context);
+    expect(result).toMatchObject({ status: 'no-access' });
+  });
+});
+
+describe('a repository whose id is not known', () => {
+  test('is read under its new name after it was renamed, and its writes wait', async () => {
+    await rename();
+    const { host } = environment;
+    expect(await host.getRepo(byName())).toMatchObject({ id: known.hostId, name: `${name}-new` });
+    const result = await host.execute(byName(), issue, comment('m4'), context);
+    expect(result).toMatchObject({ status: 'no-access', message: expect.stringContaining('renamed or transferred') });
+    expect(await host.listComments(known, issue)).toEqual([]);
+  });
+});
+
+describe('a repository that an app reaches', () => {
+  const appHost = () =>
+    createGitHubAppHost({
+      baseUrl: environment.sandbox.url,
+      appId: '77',
+      privateKey: APP_KEY.privateKey,
+      clientType: 'sandbox',
+      userAgent: 'test',
+      now: () => new Date(),
+    });
+  const transfer = () => asOwner('POST', `/repos/acme/${name}/transfer`, { new_owner: 'globex' });
+  const installAt = (owners: string[]) =>
+    environment.sandbox.addApp({ id: 77, slug: 'pipeline', publicKey: APP_KEY.publicKey, owners });
+
+  test('is read and written after it was renamed and another one took its name', async () => {
+    const host = appHost();
+    await host.getIssue(known, issue);
+    await rename();
+    await add(`acme/${name}`);
+    expect(await host.getRepo(known)).toMatchObject({ name: `${name}-new` });
+    expect(await host.execute(known, issue, comment('m5'), context)).toMatchObject({ status: 'ok' });
+  });
+
+  test('is found in the installation of its new owner after it was transferred', async () => {
+    const host = appHost();
+    expect(await host.getRepo(known)).toMatchObject({ owner: 'acme' });
+    installAt(['acme', 'globex']);
+    await transfer();
+    expect(await host.getRepo(known)).toMatchObject({ owner: 'globex', name });
+    expect(await host.execute(known, issue, comment('m6'), context)).toMatchObject({ status: 'ok' });
+  });
+
+  test('has its own tokens for git, and none for another one that took its name', async () => {
+    const app = shopApp(environment);
+    const request = { repo: known, installationId: null, permissions: { contents: 'read' } } as const;
+    await rename();
+    await add(`acme/${name}`);
+    const { token } = await app.accessTo(request);
+    const read = async (path: string) => (await environment.api('GET', path, undefined, token)).status;
+    expect(await read(`/repositories/${known.hostId}`)).toBe(200);
+    expect(await read(`/repos/acme/${name}`)).toBe(404);
+  });
+
+  test('has tokens of the installation of its new owner when the known one is of the former', async () => {
+    const app = shopApp(environment);
+    const former = await installationOf();
+    installAt(['acme', 'globex']);
+    await transfer();
+    const request = { repo: known, installationId: former, permissions: { contents: 'read' } } as const;
+    expect(await app.accessTo(request)).toMatchObject({ token: expect.stringMatching(/^ghs_/) });
+  });
+});
+
+/** The number of the installation of acme. */
+async function installationOf(): Promise<number> {
+  const { createAppAuth } = await import('@octokit/auth-app');
+  const { token } = await createAppAuth({ appId: '77', privateKey: APP_KEY.privateKey })({ type: 'app' });
+  const { data } = await environment.api('GET', `/repos/acme/${name}/installation`, undefined, token);
+  return (data as { id: number }).id;
+}
