@@ -5,7 +5,7 @@ import path from 'node:path';
 import { AppError, withoutTrailing } from '@pipeline/domain';
 import { makePrivateFile, makePrivateFolder } from '@pipeline/runtime';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import { loadRepo, refuseApps, requireViewer } from './apps/auth.ts';
+import { loadRepo, movedRepos, refuseApps, requireViewer } from './apps/auth.ts';
 import { addApp, type NewApp } from './apps/grants.ts';
 import { installRoutes } from './apps/install-routes.ts';
 import { manifestRoutes } from './apps/manifest-routes.ts';
@@ -17,6 +17,7 @@ import { Git } from './git/git.ts';
 import { createLock } from './git/lock.ts';
 import { Failure } from './http/failure.ts';
 import { type Fault, Faults } from './http/faults.ts';
+import { reposById } from './http/redirects.ts';
 import { RequestLog } from './http/request-log.ts';
 import { commentRoutes } from './issues/comments.ts';
 import { labelRoutes } from './issues/labels.ts';
@@ -35,7 +36,6 @@ import { smartHttp } from './pushes/smart-http.ts';
 import { addHook, addRepo, addUser, type NewHook, type NewRepo, type NewUser } from './repos/admin.ts';
 import { compareRoutes } from './repos/compare.ts';
 import { forkRoutes } from './repos/fork-routes.ts';
-import { movedRepos, reposById } from './repos/redirects.ts';
 import { refRoutes } from './repos/refs.ts';
 import { repoRoutes, viewerRoutes } from './repos/routes.ts';
 import { syncPulls } from './repos/sync-pulls.ts';
@@ -64,6 +64,8 @@ export interface SandboxOptions {
   /** Pauses before a webhook's further attempts, in ms. */
   retryDelaysMs?: number[];
   rateLimitPerHour?: number;
+  /** The lowest id on a new host; hosts whose data meet in one database need different ones. */
+  firstId?: number;
   /** Needed as bearer token by the admin API; without it the admin API is open. */
   adminToken?: string;
   now?: () => Date;
@@ -103,7 +105,7 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxHost
   makePrivateFolder(options.dataDir, (name) => OWN.test(name));
   const file = path.join(options.dataDir, 'sandbox.db');
   makePrivateFile(file);
-  const state = new State(file);
+  const state = new State(file, options.firstId);
   const { autoDeliver = true, retryDelaysMs = [500, 2000, 5000], fetch: send = fetch } = options;
   const deliveries = new Deliveries({ state, fetch: send, now, log, autoDeliver, retryDelaysMs });
   const server = createServer();

@@ -1,5 +1,5 @@
-export { createGitHubApp, type GitHubAppOptions } from './github/app.ts';
-export { createGitHubAppHost } from './github/app-host.ts';
+export { createGitHubApp, type GitHubAppOptions } from './github/app/app.ts';
+export { createGitHubAppHost } from './github/app/app-host.ts';
 export {
   type AppRegistration,
   appRegistrationForm,
@@ -7,7 +7,7 @@ export {
   convertAppCode,
   type HostUrls,
   hostUrls,
-} from './github/app-manifest.ts';
+} from './github/app/app-manifest.ts';
 export type { ClientOptions } from './github/client.ts';
 export { createGitHubDiagnostics } from './github/diagnostics.ts';
 export { HostError } from './github/errors.ts';

@@ -90,6 +90,12 @@ const CASES: [string, Partial<WhyFacts>, WaitKind[], string][] = [
     'was split into subtasks and waits for its subtask #8 to be done, since 2026-01-02 03:04 UTC.',
   ],
   [
+    'its repository is archived',
+    { repoUnavailable: { reason: 'archived', since: LATER }, task: task() },
+    ['human', 'worker'],
+    'is in review and waits for its repository, which is archived on the host, since 2026-01-02 03:20 UTC, and for 1 more thing.',
+  ],
+  [
     'it is paused',
     { isPaused: true, pausedAt: LATER, task: task({ held: 'paused' }) },
     ['human', 'human'],

@@ -1,11 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { APP_EVENTS, APP_PERMISSIONS } from '../vcs/app.ts';
 import type { HostWebhook } from '../vcs/diagnostics.ts';
+import { problemOfRepo, remedyForRepo, UNAVAILABLE_REASONS } from './availability.ts';
 import {
   judgeCredentials,
   judgeInstallation,
   judgeLabels,
   judgeMergeMethod,
+  judgeRepository,
   judgeRequiredChecks,
   judgeUserPermission,
   judgeWebhook,
@@ -31,6 +33,23 @@ test('names the missing permissions when an installation lacks some', () => {
 test.each(['missing', 'suspended'] as const)('is an error when the installation is %s', (state) => {
   const found = judgeInstallation({ state, permissions: APP_PERMISSIONS });
   expect(found).toMatchObject({ check: 'permissions', status: 'error' });
+});
+
+test.each(UNAVAILABLE_REASONS)('is an error with a remedy when the repository is %s', (reason) => {
+  const { status, message } = judgeRepository('acme/shop', reason, []);
+  expect(status).toBe('error');
+  expect(message).toBe(`acme/shop ${problemOfRepo(reason)}. ${remedyForRepo(reason)}`);
+});
+
+test('names the former names of a repository', () => {
+  expect(judgeRepository('acme/cart', null, [])).toMatchObject({
+    status: 'ok',
+    message: expect.not.stringMatching(/before/),
+  });
+  expect(judgeRepository('acme/cart', null, ['acme/shop'])).toMatchObject({
+    status: 'ok',
+    message: expect.stringContaining('was acme/shop before'),
+  });
 });
 
 test.each([

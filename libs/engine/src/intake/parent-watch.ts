@@ -67,7 +67,7 @@ export class ParentWatch {
       if (last && now().getTime() - last.at < MIN_READ_INTERVAL_MS) continue;
       const repo = await repoById(engine.store.tenant, parent.tenant_id, parent.repo_id);
       const host = hostOf(repo);
-      if (!host) continue;
+      if (!host || repo.unavailable !== null) continue;
       reads += 1;
       if (await this.#read(parent, { engine, repo, host, etag: last?.etag ?? null })) resolved += 1;
     }

@@ -5,6 +5,13 @@ import type { Engine } from '../context/context.ts';
 /** The host that serves a repo; null when this process has no credentials for it. */
 export type HostOf = (repo: RepoRow) => VcsHost | null;
 
+/** A repo with its host, which may be queried. */
+export interface RepoOnHost {
+  engine: Engine;
+  repo: RepoRow;
+  host: VcsHost;
+}
+
 /** A repo in paths and queries of surface B. */
 export interface RepoAddress {
   owner: string;

@@ -9,7 +9,7 @@ import {
 } from '@pipeline/store';
 import { inTenant, type TransactionContext } from '../context/context.ts';
 import { ENGINE } from '../context/issue-context.ts';
-import type { Intake } from '../intake/intake-context.ts';
+import type { RepoOnHost } from './repo-address.ts';
 
 /**
  * Reads from the host what a repo is called now and whether it can be worked on, and stores it: a repo that was renamed
@@ -17,7 +17,7 @@ import type { Intake } from '../intake/intake-context.ts';
  * available again. Without a change nothing is written. Cost: one request; two when the repo is out of reach.
  * @returns the repo as it is stored now. @throws what the host's read throws.
  */
-export async function confirmRepo({ engine, repo, host }: Intake): Promise<RepoRow> {
+export async function confirmRepo({ engine, repo, host }: RepoOnHost): Promise<RepoRow> {
   const found = await host.getRepo(refOf(repo));
   if (found)
     return isAsStored(repo, found) ? repo : inTenant(engine, repo.tenant_id, (unit) => adopt(unit, repo, found));
@@ -31,7 +31,7 @@ const isAsStored = (repo: RepoRow, found: FoundRepo): boolean =>
   formatSlug(repo) === formatSlug(found) &&
   repo.unavailable === (found.archived ? 'archived' : null);
 
-async function whyMissing(host: Intake['host'], { owner, name, host_id }: RepoRow): Promise<UnavailableReason> {
+async function whyMissing(host: RepoOnHost['host'], { owner, name, host_id }: RepoRow): Promise<UnavailableReason> {
   if (host_id === null) return 'missing';
   const other = await host.getRepo({ owner, name, hostId: null });
   return other && other.id !== host_id ? 'replaced' : 'missing';
@@ -126,14 +126,14 @@ export async function takeSlug(unit: TransactionContext, found: FoundRepo, vcsHo
  * The repo that an event is about, as it is stored now; null when the event is about another repository. A repo that the
  * event knows by a name of which nothing is stored is read from the host first.
  */
-export async function repoOfEvent(intake: Intake, { hostId = null, ...slug }: RepoRef): Promise<RepoRow | null> {
-  const { repo } = intake;
+export async function repoOfEvent(known: RepoOnHost, { hostId = null, ...slug }: RepoRef): Promise<RepoRow | null> {
+  const { repo } = known;
   if (repo.unavailable === 'duplicate') return null;
   const isNamed = repo.slug_key === slugKey(slug);
   if (hostId === null || repo.host_id === null) return isNamed ? repo : null;
   if (repo.host_id !== hostId) return null;
   if (isNamed || repo.former_slug_keys.includes(slugKey(slug))) return repo;
-  const current = await confirmRepo(intake);
+  const current = await confirmRepo(known);
   // Two hosts number their repositories independently.
   return current.slug_key === slugKey(slug) ? current : null;
 }

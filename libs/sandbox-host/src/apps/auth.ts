@@ -1,9 +1,10 @@
 import type { NextFunction, Request, Response } from 'express';
 import { allows } from '../access/roles.ts';
 import { Failure, notFound } from '../http/failure.ts';
+import { redirectToId } from '../http/redirects.ts';
 import { viewerOf } from '../http/request.ts';
 import { GLOBAL, type Grant, type Permission, type RepoRecord, type Sandbox, type UserRecord } from '../state/model.ts';
-import { findRepo, userByToken } from '../state/sandbox.ts';
+import { findMovedRepo, findRepo, userByToken } from '../state/sandbox.ts';
 import { botOf, grantOf, grants, reaches } from './grants.ts';
 
 /** The token of `Bearer x`, `token x` or Basic with the token as password; null without the header. */
@@ -60,6 +61,16 @@ export const refuseApps = (_req: Request, res: Response, next: NextFunction) => 
   if (viewer.grant) throw notForApps();
   next();
 };
+
+/** Leads from the former name of a repository to its address by id, if the viewer may see it. */
+export const movedRepos = (sandbox: Sandbox) => (req: Request, res: Response, next: NextFunction) => {
+  const repo = findMovedRepo(sandbox, String(req.params.owner), String(req.params.repo));
+  if (!repo || !sees(viewerOf(res), repo)) return next();
+  redirectToId(sandbox, repo, { req, res });
+};
+
+const sees = ({ login, grant }: Viewer, repo: RepoRecord): boolean =>
+  allows(repo, login, 'read') && (!grant || reaches(grant, repo));
 
 /** Looks the repo of the path up; one that the viewer may not see is not found. */
 export const loadRepo = (sandbox: Sandbox) => (req: Request, res: Response, next: NextFunction) => {

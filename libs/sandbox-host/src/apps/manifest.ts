@@ -25,6 +25,7 @@ const EVENTS: Readonly<Record<string, readonly Permission[]>> = {
   pull_request: ['pull_requests'],
   pull_request_review: ['pull_requests'],
   push: ['contents'],
+  repository: ['metadata'],
   status: ['statuses'],
 };
 

@@ -1,9 +1,9 @@
 import express, { type Request, Router } from 'express';
 import { z } from 'zod';
 import { Failure, notFound } from '../http/failure.ts';
+import { redirectToId } from '../http/redirects.ts';
 import { numberParam, readBody } from '../http/request.ts';
 import { renderRepo } from '../render/basics.ts';
-import { redirectToId } from '../repos/redirects.ts';
 import {
   type AppRecord,
   GLOBAL,

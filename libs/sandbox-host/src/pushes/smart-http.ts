@@ -7,7 +7,6 @@ import { roleOf } from '../access/roles.ts';
 import { authenticate, mayUseGit } from '../apps/auth.ts';
 import { Failure } from '../http/failure.ts';
 import { pushRulesOf } from '../protection/rules.ts';
-import { htmlUrl } from '../render/basics.ts';
 import { requireWritable } from '../repos/routes.ts';
 import { syncPulls } from '../repos/sync-pulls.ts';
 import type { RepoRecord, Sandbox } from '../state/model.ts';
@@ -46,7 +45,7 @@ async function serve(sandbox: Sandbox, req: Request, res: Response, call: Call):
   const { repo, login } = access;
   // git follows it, and uses the new address for the requests that come after.
   if (slugOf(repo) !== slugOf(nameOf(req))) {
-    return res.redirect(301, `${htmlUrl(sandbox, repo)}.git/${call.path}?service=${call.service}`);
+    return res.redirect(301, `${sandbox.url()}/${repo.owner}/${repo.name}.git/${call.path}?service=${call.service}`);
   }
   if (push) requireWritable(repo);
   const output = await startBackend(sandbox, req, { ...call, repo, login });

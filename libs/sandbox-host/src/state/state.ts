@@ -9,8 +9,11 @@ export class State implements Store {
   readonly #db: DatabaseSync;
   #inside = false;
 
-  /** @throws Error when another process has the file open. */
-  constructor(file: string) {
+  readonly #firstId: number;
+
+  /** @param firstId the lowest id of a new file. @throws Error when another process has the file open. */
+  constructor(file: string, firstId = 1001) {
+    this.#firstId = firstId;
     this.#db = new DatabaseSync(file);
     // Exclusive: a second sandbox on the same file would hand out the same numbers.
     this.#db.exec('pragma locking_mode = exclusive; pragma journal_mode = wal; pragma synchronous = full');
@@ -56,7 +59,7 @@ export class State implements Store {
 
   /** Ids are unique over all kinds and never used again. */
   nextId(): number {
-    const last = (this.get('counter', GLOBAL, 1)?.last ?? 1000) + 1;
+    const last = (this.get('counter', GLOBAL, 1)?.last ?? this.#firstId - 1) + 1;
     this.put('counter', GLOBAL, { id: 1, last });
     return last;
   }

@@ -1,10 +1,10 @@
 import { createAppAuth } from '@octokit/auth-app';
 import type { AppInstallation, HostDiagnostics, HostIdentity, HostWebhook, RepoRef } from '@pipeline/domain';
+import { installationAuth } from './app/installation-auth.ts';
+import { InstallationTokens, readInstallation } from './app/installation-tokens.ts';
 import { type Client, type ClientOptions, createClient } from './client.ts';
 import { answered, HostError, withHostErrors } from './errors.ts';
-import { installationAuth } from './installation-auth.ts';
-import { InstallationTokens } from './installation-tokens.ts';
-import { paramsOf, readInstallation } from './repo-address.ts';
+import { paramsOf } from './repo-address.ts';
 import { readLabels } from './repo-labels.ts';
 
 export interface DiagnosticsOptions extends Omit<ClientOptions, 'auth' | 'authStrategy'> {

@@ -1,6 +1,5 @@
 import type { Octokit } from '@octokit/core';
 import { type RepoRef, slugKey } from '@pipeline/domain';
-import type { Client } from './client.ts';
 
 /** Name of the parameter with the id; the host has none of that name, and `addressById` takes it out of each request. */
 const BY_ID = 'address_by_id';
@@ -31,21 +30,9 @@ export function addressById(octokit: Octokit) {
   });
 }
 
-/**
- * Reads the installation of an app on a repository. The authentication of an app knows this request by its usual path, so
- * the id is put into the address as the last step.
- */
-export function readInstallation(client: Client, repo: RepoRef) {
-  const { owner, name, hostId } = repo;
-  const params = { owner, repo: name };
-  if (hostId == null) return client.rest.apps.getRepoInstallation(params);
-  const { fetch: send = fetch } = client.request.endpoint.DEFAULTS.request as { fetch?: typeof fetch };
-  const sendById: typeof fetch = (url, init) => send(byId(String(url), hostId), init);
-  return client.rest.apps.getRepoInstallation({ ...params, request: { fetch: sendById } });
-}
-
 const REPO_PATH = /\/repos\/[^/?]+\/[^/?]+/;
-const byId = (url: string, id: number): string => url.replace(REPO_PATH, `/repositories/${id}`);
+/** The address of a request with the id of a repository in place of its name. */
+export const byId = (url: string, id: number): string => url.replace(REPO_PATH, `/repositories/${id}`);
 
 /** Pagination expands the parameters of its first request beforehand: the id is in its query. */
 function expandedById(url: string): string {

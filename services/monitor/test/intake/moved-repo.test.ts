@@ -1,4 +1,9 @@
 /** A repository that is renamed, transferred, archived, deleted or whose name is taken while an issue is in work. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Outcome, TaskType } from '@pipeline/domain';
 import {
@@ -195,6 +200,29 @@ describe('a renamed repository', () => {
     expect(await open()).toEqual([]);
   });
 
+  test('is merged under its new name when it is renamed with an open pull request', async () => {
+    await work('analyze', { outcome: 'analyzed', result: {} });
+    await work('plan', { outcome: 'planned', result: { plan: 'Do it', plannedFiles: [] } });
+    await settle();
+    const branch = `svc/issue-${number}`;
+    const headSha = await pushBranch(branch);
+    const result = { branch, headSha, title: 'Done', body: '', changedFiles: ['new.txt'] };
+    await work('develop', { outcome: 'submitted', result });
+    await settle();
+    expect((await issue()).state).toBe('in-review');
+    await world.sandbox.flushWebhooks();
+    const late = world.webhooks.splice(0);
+    await rename(`cart-${serial}`);
+    await settle();
+    await deliver(late);
+    await work('review', { outcome: 'approved', result: { body: 'Good' } });
+    await work('merge', { outcome: 'mergeable', result: { headSha } });
+    await settle();
+    expect((await issue()).state).toBe('done');
+    const pulls = await world.api<{ merged_at: string | null }[]>('GET', `/repos/acme/cart-${serial}/pulls?state=all`);
+    expect(pulls).toEqual([expect.objectContaining({ merged_at: expect.any(String) })]);
+  });
+
   test('is found by a poll when no webhook arrives, and its writes never failed before', async () => {
     await rename(`cart-${serial}`);
     world.webhooks.length = 0;
@@ -224,7 +252,7 @@ describe('a renamed repository', () => {
     expect(await paused.executeTakeFirst()).toEqual({ is_paused: true });
   });
 
-  test('is merged with another one that was renamed to its old name: each keeps its issues', async () => {
+  test('keeps its issues when another one is renamed to its old name', async () => {
     const other = `acme/other-${serial}`;
     await addOnHost(other);
     const second = await makeBench(database.store, other);
@@ -358,6 +386,24 @@ async function deleteOnHost(): Promise<void> {
   const url = `${world.sandbox.url}/repos/${slug}`;
   const { status } = await fetch(url, { method: 'DELETE', headers: { authorization: `Bearer ${ACME.token}` } });
   expect(status).toBe(204);
+}
+
+/** Pushes one commit to a new branch. @returns it. */
+async function pushBranch(branch: string): Promise<string> {
+  const dir = mkdtempSync(join(tmpdir(), 'moved-repo-'));
+  const url = `${world.sandbox.url.replace('//', `//x:${BOT.token}@`)}/${slug}.git`;
+  const identity = ['-c', 'user.name=w', '-c', 'user.email=w@example.com'];
+  const git = async (...args: string[]) =>
+    (await promisify(execFile)('git', ['-C', dir, ...identity, ...args])).stdout.trim();
+  await git('clone', '-q', url, '.');
+  await git('checkout', '-qb', branch);
+  writeFileSync(join(dir, 'new.txt'), 'new\n');
+  await git('add', '.');
+  await git('commit', '-qm', 'change');
+  await git('push', '-q', 'origin', branch);
+  const head = await git('rev-parse', 'HEAD');
+  rmSync(dir, { recursive: true });
+  return head;
 }
 
 async function why() {

@@ -207,6 +207,51 @@ repos:
     ]);
   });
 
+  describe('of a repo that was renamed on the host', () => {
+    const renamed = async (tag: string) => {
+      const known: Record<string, HostRepo> = { [`${tag}/old`]: reported(tag, 'old', 'main') };
+      const text = `repos: [{slug: ${tag}/old}]`;
+      const enter = async () => (await syncOf(text, [hostWith(known)])).tick();
+      await enter();
+      const moved = { ...(known[`${tag}/old`] as HostRepo), name: 'new' };
+      // The host leads from the old name to the new one.
+      known[`${tag}/old`] = moved;
+      const names = async () => (await repos()).filter(({ owner }) => owner === tag).map(({ name }) => name);
+      return { known, enter, names };
+    };
+
+    test('gives the known repo its new name', async () => {
+      const { enter, names } = await renamed('moved');
+      await enter();
+      expect(await names()).toEqual(['new']);
+    });
+
+    test('adds nothing when another repository has the old name', async () => {
+      const { known, enter, names } = await renamed('taken');
+      await enter();
+      known['taken/old'] = reported('taken', 'old', 'main');
+      await enter();
+      expect(await names()).toEqual(['new']);
+    });
+
+    test('adds nothing while the host does not respond', async () => {
+      const { known, enter, names } = await renamed('hushed');
+      await enter();
+      delete known['hushed/old'];
+      await enter();
+      expect(await names()).toEqual(['new']);
+    });
+
+    test('leaves the known repo as it is when another repository has its name before the rename was noticed', async () => {
+      const { known, enter, names } = await renamed('swapped');
+      known['swapped/old'] = reported('swapped', 'old', 'trunk');
+      await enter();
+      expect(await names()).toEqual(['old']);
+      const [row] = (await repos()).filter(({ owner }) => owner === 'swapped');
+      expect(row?.default_branch).toBe('main');
+    });
+  });
+
   test('after a reload, a repo whose host has not responded yet is still read again', async () => {
     const known: Record<string, HostRepo> = {};
     const config = { file: await load('repos: [{slug: late/one}]') };

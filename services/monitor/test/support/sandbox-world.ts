@@ -32,16 +32,21 @@ export interface World {
   stop(): Promise<void>;
 }
 
+/** Hosts of one test file have different ids, as parts of one real host have. */
+let hosts = 0;
+
 /** A sandbox host with repos that the bot may write to. @param identity of the pipeline. */
 export async function makeWorld(slugs: string[], now = () => new Date(), identity = BOT.token): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'monitor-sandbox-'));
   const webhooks: SentWebhook[] = [];
+  hosts += 1;
   const sandbox = await startSandbox({
     dataDir,
     users: [BOT, ANNA, EVE],
     repos: slugs.map((slug) => ({ slug, collaborators: { [BOT.login]: 'write', [ANNA.login]: 'write' } })),
     webhooks: [{ url: 'http://127.0.0.1:9/webhooks/github', secret: 'hook-secret' }],
     autoDeliver: false,
+    firstId: hosts * 100_000 + 1,
     retryDelaysMs: [],
     fetch: async (_url, init) => {
       const headers = new Headers(init?.headers);

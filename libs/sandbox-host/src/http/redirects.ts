@@ -1,10 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
-import { allows } from '../access/roles.ts';
-import type { Viewer } from '../apps/auth.ts';
-import { reaches } from '../apps/grants.ts';
-import { viewerOf } from '../http/request.ts';
 import { GLOBAL, type RepoRecord, type Sandbox } from '../state/model.ts';
-import { findMovedRepo } from '../state/sandbox.ts';
 
 /** Serves `/repositories/:id/...`, the address of a repository whatever its name is. */
 export const reposById = (sandbox: Sandbox) => (req: Request, _res: Response, next: NextFunction) => {
@@ -14,19 +9,10 @@ export const reposById = (sandbox: Sandbox) => (req: Request, _res: Response, ne
   next();
 };
 
-/** Leads from the former name of a repository to its address by id, if the viewer may see it. */
-export const movedRepos = (sandbox: Sandbox) => (req: Request, res: Response, next: NextFunction) => {
-  const repo = findMovedRepo(sandbox, String(req.params.owner), String(req.params.repo));
-  if (!repo || !sees(viewerOf(res), repo)) return next();
-  redirectToId(sandbox, repo, { req, res });
-};
-
-const sees = ({ login, grant }: Viewer, repo: RepoRecord): boolean =>
-  allows(repo, login, 'read') && (!grant || reaches(grant, repo));
-
 /** As the real host: 301 for what reads and 307 for what writes, so that a client repeats it with its method. */
 export function redirectToId(sandbox: Sandbox, repo: RepoRecord, { req, res }: { req: Request; res: Response }): void {
-  const [, rest = ''] = /^\/repos\/[^/]+\/[^/?]+(.*)$/.exec(req.originalUrl.replace(/^\/api\/v3/, '')) ?? [];
+  const path = req.originalUrl.replace(/^\/api\/v3/, '');
+  const rest = path.slice(/^\/repos\/[^/]+\/[^/?]+/.exec(path)?.[0].length ?? path.length);
   const url = `${sandbox.url()}/repositories/${repo.id}${rest}`;
   const isRead = req.method === 'GET' || req.method === 'HEAD';
   const message = isRead ? 'Moved Permanently' : 'Temporary Redirect';

@@ -1,8 +1,8 @@
 import { createAppAuth } from '@octokit/auth-app';
 import type { RepoAccess, RepoAccessIssuer, RepoAccessRequest } from '@pipeline/domain';
-import { type ClientOptions, createClient } from './client.ts';
-import { HostError, withHostErrors } from './errors.ts';
-import { readInstallation } from './repo-address.ts';
+import { type ClientOptions, createClient } from '../client.ts';
+import { HostError, withHostErrors } from '../errors.ts';
+import { readInstallation } from './installation-tokens.ts';
 
 export interface GitHubAppOptions extends Omit<ClientOptions, 'token' | 'auth' | 'authStrategy'> {
   /** Id or client id of the app. */

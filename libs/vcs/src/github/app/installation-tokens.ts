@@ -1,7 +1,7 @@
 import { formatSlug, type RepoRef } from '@pipeline/domain';
-import type { Client } from './client.ts';
-import { answered, HostError } from './errors.ts';
-import { readInstallation } from './repo-address.ts';
+import type { Client } from '../client.ts';
+import { answered, HostError } from '../errors.ts';
+import { byId } from '../repo-address.ts';
 
 /** A token with less time left is replaced: a request that is in flight when its token expires fails. */
 const MIN_LIFETIME_MS = 5 * 60_000;
@@ -98,4 +98,17 @@ export class InstallationTokens {
       throw error;
     }
   }
+}
+
+/**
+ * Reads the installation of an app on a repository. The authentication of an app knows this request by its usual path, so
+ * the id is put into the address as the last step.
+ */
+export function readInstallation(client: Client, repo: RepoRef) {
+  const { owner, name, hostId } = repo;
+  const params = { owner, repo: name };
+  if (hostId == null) return client.rest.apps.getRepoInstallation(params);
+  const { fetch: send = fetch } = client.request.endpoint.DEFAULTS.request as { fetch?: typeof fetch };
+  const sendById: typeof fetch = (url, init) => send(byId(String(url), hostId), init);
+  return client.rest.apps.getRepoInstallation({ ...params, request: { fetch: sendById } });
 }

@@ -1,13 +1,13 @@
 import { createAppAuth } from '@octokit/auth-app';
 import { delegatedHost, type HostRepo, type RepoRef, type VcsHost } from '@pipeline/domain';
 import { LRUCache } from 'lru-cache';
+import { createClient } from '../client.ts';
+import { HostError, withHostErrors } from '../errors.ts';
+import { createGitHubHost } from '../host.ts';
+import { repoKey } from '../repo-address.ts';
 import type { GitHubAppOptions } from './app.ts';
-import { createClient } from './client.ts';
-import { HostError, withHostErrors } from './errors.ts';
-import { createGitHubHost } from './host.ts';
 import { installationAuth } from './installation-auth.ts';
 import { InstallationTokens } from './installation-tokens.ts';
-import { repoKey } from './repo-address.ts';
 
 /** Bound on the clients in memory: texts of strangers name repos too. An evicted client is created again. */
 const MAX_REPOS = 2_000;

@@ -1,8 +1,8 @@
 import { APP_EVENTS, APP_PERMISSIONS, AppError, withoutTrailing } from '@pipeline/domain';
 import { envPemKey } from '@pipeline/runtime';
 import { z } from 'zod';
-import { createClient } from './client.ts';
-import { HostError, withHostErrors } from './errors.ts';
+import { createClient } from '../client.ts';
+import { HostError, withHostErrors } from '../errors.ts';
 
 /** Base URLs of a host. */
 export interface HostUrls {

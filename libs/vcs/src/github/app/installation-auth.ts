@@ -1,5 +1,5 @@
-import type { Client } from './client.ts';
-import { answered } from './errors.ts';
+import type { Client } from '../client.ts';
+import { answered } from '../errors.ts';
 import type { InstallationTokens, RepoInstallation } from './installation-tokens.ts';
 
 interface InstallationAuthOptions {
