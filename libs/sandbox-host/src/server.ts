@@ -15,6 +15,7 @@ import { checkRoutes, jobLog } from './checks/routes.ts';
 import { adminRoutes } from './control/routes.ts';
 import { Git } from './git/git.ts';
 import { createLock } from './git/lock.ts';
+import { graphqlRoutes } from './graphql/routes.ts';
 import { Failure } from './http/failure.ts';
 import { type Fault, Faults } from './http/faults.ts';
 import { reposById } from './http/redirects.ts';
@@ -26,13 +27,13 @@ import { subIssueRoutes } from './issues/sub-issues.ts';
 import { createRateLimit } from './limits/rate-limit.ts';
 import { pageRoutes } from './pages/pages.ts';
 import { branchRoutes } from './protection/routes.ts';
-import { graphqlRoutes } from './pulls/graphql.ts';
 import { mergeRoutes } from './pulls/merge.ts';
 import { settleMerges } from './pulls/merge-record.ts';
 import { reviewRoutes } from './pulls/reviews.ts';
 import { pullRoutes } from './pulls/routes.ts';
 import { updateBranchRoutes } from './pulls/update-branch.ts';
 import { smartHttp } from './pushes/smart-http.ts';
+import { MergeQueue } from './queue/merge-queue.ts';
 import { addHook, addRepo, addUser, type NewHook, type NewRepo, type NewUser } from './repos/admin.ts';
 import { compareRoutes } from './repos/compare.ts';
 import { forkRoutes } from './repos/fork-routes.ts';
@@ -110,6 +111,7 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxHost
   const deliveries = new Deliveries({ state, fetch: send, now, log, autoDeliver, retryDelaysMs });
   const server = createServer();
   const ci = new Ci(() => sandbox);
+  const queue = new MergeQueue(() => sandbox);
   const sandbox: Sandbox = {
     state,
     git: new Git(options.dataDir, options.searchPath ?? SPARE_PATH),
@@ -117,6 +119,7 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxHost
     url: () => (options.publicUrl === undefined ? addressOf(server) : withoutTrailing(options.publicUrl, '/')),
     deliveries,
     ci,
+    queue,
     log,
     rateLimitPerHour: options.rateLimitPerHour ?? 1_000_000,
     lock: createLock(),
@@ -135,7 +138,10 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxHost
   const { adminToken = null, monitorUrl } = options;
   server.on('request', createApp(sandbox, { faults, requests, adminToken, monitorUrl }));
   deliveries.kick();
-  for (const repo of state.list('repo', GLOBAL)) ci.consider(repo);
+  for (const repo of state.list('repo', GLOBAL)) {
+    ci.consider(repo);
+    queue.consider(repo);
+  }
   return {
     url: sandbox.url(),
     addRepo: async (repo) => void (await addRepo(sandbox, repo)),
@@ -145,7 +151,7 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxHost
     failNext: (fault) => faults.add(fault),
     requests,
     flushWebhooks: () => deliveries.flush(),
-    stop: () => stop({ state, deliveries, ci }, server),
+    stop: () => stop({ state, deliveries, ci, queue }, server),
   };
 }
 
@@ -179,14 +185,15 @@ interface Parts {
   state: State;
   deliveries: Deliveries;
   ci: Ci;
+  queue: MergeQueue;
 }
 
-async function stop({ state, deliveries, ci }: Parts, server: Server): Promise<void> {
+async function stop({ state, deliveries, ci, queue }: Parts, server: Server): Promise<void> {
   if (!server.listening) return;
   const closed = once(server, 'close');
   server.close();
   // Webhooks first: one may be waiting for an answer that comes over our own connections.
-  await Promise.all([deliveries.stop(), ci.stop()]);
+  await Promise.all([deliveries.stop(), ci.stop(), queue.stop()]);
   server.closeAllConnections();
   await closed;
   state.close();

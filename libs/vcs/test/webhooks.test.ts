@@ -61,6 +61,12 @@ describe('real deliveries', () => {
     ]);
   });
 
+  test('a pull request that left the merge queue is reported like the end of its checks', () => {
+    const [example] = examplesOf('pull_request', 'synchronize');
+    const parsed = parseWebhook('pull_request', { ...(example as object), action: 'dequeued', reason: 'CI_FAILURE' });
+    expect(parsed).toMatchObject([{ kind: 'checks', headSha: expect.stringMatching(/^[0-9a-f]{40}$/), checks: [] }]);
+  });
+
   test('an edit reports which parts of the text were changed', () => {
     const [example] = examplesOf('issues', 'edited');
     const edited = (changes: object) => parseWebhook('issues', { ...(example as object), changes });

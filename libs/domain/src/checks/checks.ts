@@ -13,6 +13,11 @@ export interface HostCheck {
   at: string;
 }
 
+/** A check with the last lines of its log, where it failed and they were read. */
+export interface ReportedCheck extends HostCheck {
+  logTail?: string | null;
+}
+
 export const CHECK_STATES = ['pending', 'success', 'failure'] as const;
 export type CheckState = (typeof CHECK_STATES)[number];
 
@@ -88,9 +93,11 @@ export const mergeMethodOf = (preferred: MergeMethod, allowed: readonly MergeMet
 export interface ChecksWait {
   /** The head that it is about. */
   sha: string;
-  /** train = for the pull request of `waitsFor`, which is merged before it. */
-  verdict: 'pending' | 'missing' | 'train';
-  /** Names of checks; for `train` the pull request, `#12`. */
+  /**
+   * train = for the pull request of `waitsFor`, which is merged before it; queue = for the merge queue of the host.
+   */
+  verdict: 'pending' | 'missing' | 'train' | 'queue';
+  /** Names of checks; for `train` the pull request, `#12`; none for `queue`. */
   waitsFor: string[];
 }
 

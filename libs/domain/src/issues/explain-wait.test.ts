@@ -90,6 +90,12 @@ const CASES: [string, Partial<WhyFacts>, WaitKind[], string][] = [
     'was split into subtasks and waits for its subtask #8 to be done, since 2026-01-02 03:04 UTC.',
   ],
   [
+    'the merge queue has it',
+    { state: 'merge-pending', checks: { verdict: 'queue', waitsFor: [], since: LATER } },
+    ['merge'],
+    'is approved and waits for the merge queue of the host to merge pull request #9, since 2026-01-02 03:20 UTC.',
+  ],
+  [
     'its repository is archived',
     { repoUnavailable: { reason: 'archived', since: LATER }, task: task() },
     ['human', 'worker'],

@@ -68,6 +68,8 @@ const ADVICE: Record<WaitKind, (facts: WhyFacts, wait: Wait) => string> = {
 };
 
 function mergeAdvice({ checks, isPaused }: WhyFacts, { ref }: Wait): string {
+  if (checks?.verdict === 'queue')
+    return 'No action required: the host tests the pull request and merges it in its turn.';
   if (checks?.verdict !== 'train') return 'No action required: the merge is requested from the host.';
   return isPaused
     ? ''
@@ -203,6 +205,7 @@ function ofChecks({ verdict, waitsFor, since }: NonNullable<WhyFacts['checks']>,
     return { kind: 'merge', ref: front, detail: `${front}, which merges first`, since };
   }
   const pr = ref === null ? 'the pull request' : `pull request ${ref}`;
+  if (verdict === 'queue') return { kind: 'merge', ref, detail: `the merge queue of the host to merge ${pr}`, since };
   if (verdict === 'missing') {
     return { kind: 'ci', ref, detail: `a check on ${pr}, or an operator to allow its merge without any`, since };
   }

@@ -60,7 +60,7 @@ export interface WhyFacts {
   /** Findings that prevent the merge. */
   blockers: { id: string; title: string; createdAt: string }[];
   /** What an approved pull request waits for before its merge. */
-  checks: { verdict: 'pending' | 'missing' | 'train'; waitsFor: string[]; since: string } | null;
+  checks: { verdict: 'pending' | 'missing' | 'train' | 'queue'; waitsFor: string[]; since: string } | null;
   /** The cause of the current state. */
   lastTrigger: string | null;
 }

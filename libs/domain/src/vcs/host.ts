@@ -1,4 +1,4 @@
-import type { HostCheck, MergeRules } from '../checks/checks.ts';
+import type { HostCheck, MergeRules, ReportedCheck } from '../checks/checks.ts';
 import type { ProjectionAction } from '../outbox/projections.ts';
 
 /**
@@ -183,8 +183,10 @@ export interface ExecuteContext {
 /**
  * - ok: done, or found done already. `created` is the id from the host (comment id, issue or PR number, merge sha),
  *   and the host's time of an issue that was opened or closed.
- * - refused: the host will always refuse it. `kind` distinguishes mergePR's refusals.
+ * - refused: the host will always refuse it. `kind` distinguishes mergePR's refusals; `queue-failed` = the merge queue
+ *   tested it with the base branch, and checks failed.
  * - rate-limited: retry at `retryAt`; the attempt is not counted.
+ * - queued: a merge waits in the host's merge queue; the entry is due again later and asks what became of it.
  * - no-access: this identity cannot reach the repository, or it is archived; the entry waits, uncounted, until it can.
  * - failed: retry after a backoff; `ambiguous` = the host may have executed it anyway.
  */
@@ -198,11 +200,14 @@ export type ExecuteResult =
       status: 'refused';
       httpStatus: number;
       message: string;
-      kind: 'not-ready' | 'conflict' | 'protected' | 'checks' | 'behind' | 'other';
+      kind: 'not-ready' | 'conflict' | 'protected' | 'checks' | 'behind' | 'queue-failed' | 'other';
+      /** Of `queue-failed`: the failed checks of the commit that the merge queue tested. */
+      failed?: ReportedCheck[];
       /** The actual head of a pull request instead of the one to be merged. */
       headSha?: string;
     }
   | { status: 'rate-limited'; retryAt: string; message: string }
+  | { status: 'queued'; message: string }
   | { status: 'no-access'; message: string }
   | { status: 'failed'; message: string; ambiguous: boolean };
 

@@ -21,6 +21,7 @@ import { recordPipelineEvent } from '../records/records.ts';
 import { enqueueWork } from '../tasks/work-tasks.ts';
 import { admitNew } from '../workflow/admit.ts';
 import { moveBy } from '../workflow/move.ts';
+import { returnWithFailedChecks } from './failed-checks.ts';
 import { restartFront } from './merge-train.ts';
 
 type Created = Extract<ExecuteResult, { status: 'ok' }>['created'];
@@ -131,20 +132,34 @@ type Refused = Extract<ExecuteResult, { status: 'refused' }>;
 export async function onMergeRefused(
   unit: TransactionContext,
   subject: IssueContext,
-  { kind, headSha, message }: Refused,
+  { kind, headSha, message, failed = [] }: Refused,
 ): Promise<void> {
   if (subject.issue.state !== 'merge-pending') return;
   const actor = { ...ENGINE, reason: message };
-  if (kind === 'not-ready' && headSha !== undefined && subject.pr && subject.pr.head_sha !== headSha) {
-    await updatePullRequest(unit.tx, unit.tenantId, subject.pr.id, { head_sha: headSha });
-    const pr = { ...subject.pr, head_sha: headSha };
-    await moveBy(unit, { ...subject, pr }, { cause: { trigger: 'head-moved' }, actor });
-  } else if (kind === 'behind' && subject.pr) {
-    const { number: prNumber, head_sha: expectedHeadSha } = subject.pr;
-    queueProjections(unit, subject, [{ type: 'updateBranch', prNumber, expectedHeadSha }]);
-    await restartFront(unit, { ...subject, pr: subject.pr });
-  } else if (kind !== 'other' && kind !== 'checks' && kind !== 'behind')
-    await moveBy(unit, subject, { cause: { trigger: kind }, actor });
+  const { pr } = subject;
+  if (kind === 'not-ready' && headSha !== undefined && pr && pr.head_sha !== headSha) {
+    await updatePullRequest(unit.tx, unit.tenantId, pr.id, { head_sha: headSha });
+    await moveBy(unit, { ...subject, pr: { ...pr, head_sha: headSha } }, { cause: { trigger: 'head-moved' }, actor });
+    return;
+  }
+  switch (kind) {
+    case 'queue-failed':
+      return returnWithFailedChecks(unit, subject, { failed, reason: message });
+    case 'behind':
+      return pr ? updateBehind(unit, { ...subject, pr }) : undefined;
+    case 'conflict':
+    case 'not-ready':
+    case 'protected':
+      await moveBy(unit, subject, { cause: { trigger: kind }, actor });
+      return;
+    default:
+  }
+}
+
+async function updateBehind(unit: TransactionContext, subject: Parameters<typeof restartFront>[1] & IssueContext) {
+  const { number: prNumber, head_sha: expectedHeadSha } = subject.pr;
+  queueProjections(unit, subject, [{ type: 'updateBranch', prNumber, expectedHeadSha }]);
+  await restartFront(unit, subject);
 }
 
 /**

@@ -5,12 +5,12 @@ import {
   mergeMethodOf,
   namedChecks,
   type ProjectionAction,
+  type ReportedCheck,
   type VcsHost,
 } from '@pipeline/domain';
-import { insertRemarks, type ReportedCheck, saveAllChecks, setChecksWait } from '@pipeline/store';
+import { saveAllChecks, setChecksWait } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
-import { ENGINE } from '../context/issue-context.ts';
-import { moveBy } from '../workflow/move.ts';
+import { returnWithFailedChecks } from './failed-checks.ts';
 import { isItsTurn, restartFront, updateBeforeMerge } from './merge-train.ts';
 import { endWaiting, type HeldMerge, holdMerge, keepWaiting } from './merge-wait.ts';
 import type { Sending } from './sending.ts';
@@ -58,13 +58,19 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
       return null;
     }
     if (verdict.verdict === 'green') {
-      if (!mayHaveHappened) await restartFront(unit, held.subject);
-      if (pr.checks_wait !== null) await setChecksWait(unit.tx, unit.tenantId, pr.id, null);
+      await letThrough(unit, held);
       return { ...action, method: mergeMethodOf(repo.merge_method as Merge['method'], rules.methods) };
     }
     await holdBack(unit, held, { verdict, sha: action.expectedHeadSha, reported });
     return null;
   });
+}
+
+/** A merge that was sent before may be in the queue of the host: it still waits for it. */
+async function letThrough(unit: TransactionContext, { subject, mayHaveHappened }: HeldMerge): Promise<void> {
+  if (mayHaveHappened) return;
+  await restartFront(unit, subject);
+  if (subject.pr.checks_wait !== null) await setChecksWait(unit.tx, unit.tenantId, subject.pr.id, null);
 }
 
 async function withLogs(
@@ -93,13 +99,5 @@ async function holdBack(unit: TransactionContext, held: HeldMerge, { verdict, sh
   if (subject.issue.state !== 'merge-pending') return;
   const names = new Set(verdict.failed.map(({ name }) => name));
   const failed = reported.filter(({ name, state }) => names.has(name) && state === 'failure');
-  const comments = failed.map((check) => ({ kind: 'review' as const, author: 'checks', body: commentOn(check) }));
-  await insertRemarks(unit.tx, unit.tenantId, subject.issue.id, comments);
-  await moveBy(unit, subject, { cause: { trigger: 'checks-failed' }, actor: { ...ENGINE, reason } });
+  await returnWithFailedChecks(unit, subject, { failed, reason });
 }
-
-const commentOn = ({ name, conclusion, url, logTail }: ReportedCheck): string =>
-  [
-    `The check ${name} failed (${conclusion ?? 'failure'})${url === null ? '' : `: ${url}`}`,
-    ...(logTail ? [logTail] : []),
-  ].join('\n\n');

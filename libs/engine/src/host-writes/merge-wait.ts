@@ -42,7 +42,7 @@ export async function holdMerge(
 }
 
 /**
- * Keeps a merge waiting for the checks of its head: the entry is due again after `checks.pollSeconds`, and the host shows
+ * Keeps a merge waiting for the checks of its head, or for the merge queue of the host: the entry is due again after `checks.pollSeconds`, and the host shows
  * what it waits for. After `checks.timeoutMinutes` of waiting for the same head the issue is blocked with `ci_timeout`.
  */
 export async function keepWaiting(unit: TransactionContext, held: HeldMerge, wait: ChecksWait): Promise<void> {
@@ -50,7 +50,8 @@ export async function keepWaiting(unit: TransactionContext, held: HeldMerge, wai
   const { pr } = subject;
   const { timeoutMinutes } = unit.settings.checks;
   const known = pr.checks_wait as ChecksWait | null;
-  const since = known?.sha === wait.sha && known.verdict !== 'train' ? pr.checks_wait_since : null;
+  const isSame = known?.sha === wait.sha && known.verdict !== 'train' && isOfQueue(known) === isOfQueue(wait);
+  const since = isSame ? pr.checks_wait_since : null;
   const waitedMs = since === null ? 0 : Date.parse(await storeNow(unit.tx)) - Date.parse(since);
   if (waitedMs >= timeoutMinutes * MINUTE_MS) return timeOut(unit, held, wait);
   if (!(await postponeMerge(unit, held, wait))) return;
@@ -74,18 +75,23 @@ export async function postponeMerge(
   return true;
 }
 
+const isOfQueue = ({ verdict }: ChecksWait): boolean => verdict === 'queue';
+
 async function timeOut(unit: TransactionContext, held: HeldMerge, wait: ChecksWait): Promise<void> {
   const { subject } = held;
-  const lastError =
-    wait.verdict === 'missing'
-      ? `No check was reported for ${wait.sha} within ${unit.settings.checks.timeoutMinutes} minutes.`
-      : `These checks of ${wait.sha} did not end within ${unit.settings.checks.timeoutMinutes} minutes: ${namedChecks(wait.waitsFor)}.`;
+  const lastError = timeOutText(wait, unit.settings.checks.timeoutMinutes);
   await endWaiting(unit, held, lastError);
   await moveBy(unit, subject, {
     cause: { trigger: 'exhausted', blockReason: 'ci_timeout' },
     actor: { ...ENGINE, reason: lastError },
     stop: { blockClassification: 'unknown', lastError },
   });
+}
+
+function timeOutText({ verdict, sha, waitsFor }: ChecksWait, minutes: number): string {
+  if (verdict === 'missing') return `No check was reported for ${sha} within ${minutes} minutes.`;
+  if (verdict === 'queue') return `The merge queue of the host did not merge ${sha} within ${minutes} minutes.`;
+  return `These checks of ${sha} did not end within ${minutes} minutes: ${namedChecks(waitsFor)}.`;
 }
 
 /** The merge is not wanted any more: its entry is discarded, and the pull request waits for nothing. */

@@ -25,6 +25,7 @@ import {
   pullRequestsOf,
   type SendableProjection,
   sendableProjections,
+  setChecksWait,
   type Tx,
   updateProjection,
 } from '@pipeline/store';
@@ -129,6 +130,7 @@ const OUTCOME: { [S in ExecuteResult['status']]: (unit: TransactionContext, sett
   ok: onOk,
   refused: onRefused,
   'rate-limited': onRateLimited,
+  queued: onQueued,
   'no-access': onNoAccess,
   failed: onFailed,
 };
@@ -164,6 +166,7 @@ async function onRefused(unit: TransactionContext, settled: Settled<'refused'>):
     attempt_started_at: null,
     error: `${result.httpStatus}: ${result.message}`,
   });
+  if (subject?.pr && subject.pr.checks_wait !== null) await setChecksWait(unit.tx, unit.tenantId, subject.pr.id, null);
   if (answered) await onMergeRefused(unit, subject, result);
   else if (!replaced) await recordGivenUp(unit, subject, projection, result.message);
 }
@@ -179,6 +182,15 @@ async function onRateLimited(unit: TransactionContext, settled: Settled<'rate-li
     retry_after: result.retryAt,
     error: result.message,
   });
+}
+
+/** The next attempt asks the host what became of it. */
+async function onQueued(unit: TransactionContext, settled: Settled<'queued'>): Promise<void> {
+  const { subject, projection } = settled;
+  const { action } = projection;
+  if (!subject?.pr || action.type !== 'mergePR') throw new Error(`the host queued ${action.type}`);
+  const held = { subject: { ...subject, pr: subject.pr }, projection, mayHaveHappened: true };
+  await keepWaiting(unit, held, { sha: action.expectedHeadSha, verdict: 'queue', waitsFor: [] });
 }
 
 /** Every host write of the repo waits: each would get the same answer. */

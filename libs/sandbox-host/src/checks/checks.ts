@@ -11,9 +11,16 @@ const around = (sandbox: Sandbox, repo: RepoRecord, sender: string) => ({
   sender: renderUser(sandbox, sender),
 });
 
+/** The merge queue may go on after it. */
+function changeChecks<T>(sandbox: Sandbox, repo: RepoRecord, work: () => T): T {
+  const result = change(sandbox, work);
+  sandbox.queue.consider(repo);
+  return result;
+}
+
 /** Stores a commit status and sends the webhook `status`. */
 export function addStatus(sandbox: Sandbox, repo: RepoRecord, fresh: NewStatus): StatusRecord {
-  return change(sandbox, () => {
+  return changeChecks(sandbox, repo, () => {
     const record = { id: sandbox.state.nextId(), ...fresh, createdAt: timestamp(sandbox) };
     sandbox.state.put('status', repo.id, record);
     const payload = { ...renderStatusEvent(sandbox, repo, record), ...around(sandbox, repo, record.author) };
@@ -27,10 +34,17 @@ export function suiteOf(sandbox: Sandbox, repo: RepoRecord, { sha, appId }: { sh
   const known = sandbox.state.list('suite', repo.id).find((each) => each.sha === sha && each.appId === appId);
   if (known) return known;
   const at = timestamp(sandbox);
-  const branch = pullsAt(sandbox, repo, sha)[0]?.pull.headRef ?? null;
+  const branch = branchOf(sandbox, repo, sha);
   const suite: SuiteRecord = { id: sandbox.state.nextId(), sha, branch, appId, createdAt: at, updatedAt: at };
   sandbox.state.put('suite', repo.id, suite);
   return suite;
+}
+
+/** A commit that the merge queue tests counts as one of the branch that it merges. */
+function branchOf(sandbox: Sandbox, repo: RepoRecord, sha: string): string | null {
+  const queued = sandbox.state.list('queueEntry', repo.id).find(({ group }) => group?.sha === sha);
+  const [pull] = queued ? [sandbox.state.get('issue', repo.id, queued.pullNumber)] : pullsAt(sandbox, repo, sha);
+  return pull?.pull?.headRef ?? null;
 }
 
 type NewRun = Pick<CheckRecord, 'sha' | 'name' | 'status' | 'conclusion'> &
@@ -42,7 +56,7 @@ export function addRun(
   repo: RepoRecord,
   { run, appId, by }: { run: NewRun; appId: number | null; by: string },
 ): CheckRecord {
-  return change(sandbox, () => {
+  return changeChecks(sandbox, repo, () => {
     const suite = suiteOf(sandbox, repo, { sha: run.sha, appId });
     const at = timestamp(sandbox);
     const completedAt = run.status === 'completed' ? (run.completedAt ?? at) : null;
@@ -61,7 +75,7 @@ export function updateRun(
   record: CheckRecord,
   { edit, by }: { edit: Partial<NewRun>; by: string },
 ): CheckRecord {
-  return change(sandbox, () => {
+  return changeChecks(sandbox, repo, () => {
     const merged = { ...record, ...edit };
     const completedAt = merged.status === 'completed' ? (edit.completedAt ?? timestamp(sandbox)) : null;
     const saved = { ...merged, completedAt };

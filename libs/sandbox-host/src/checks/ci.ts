@@ -1,15 +1,16 @@
 import { sleep } from '@pipeline/runtime';
-import { type CheckRecord, type CiJob, type CiRunner, GLOBAL, type RepoRecord, type Sandbox } from '../state/model.ts';
+import { type CheckRecord, type CiJob, GLOBAL, type RepoRecord, type Runner, type Sandbox } from '../state/model.ts';
 import { change } from '../state/sandbox.ts';
 import { addRun, updateRun } from './checks.ts';
 
 const BY = 'github-actions[bot]';
 
 /**
- * Runs the jobs of repositories with the setting `ci`: one check run per job on each head of an open pull request.
+ * Runs the jobs of repositories with the setting `ci`: one check run per job on each head of an open pull request
+ * and of the merge queue.
  * Runs that a stop of the process interrupted start again with the next one.
  */
-export class Ci implements CiRunner {
+export class Ci implements Runner {
   readonly #sandbox: () => Sandbox;
   readonly #running = new Map<number, Promise<void>>();
   readonly #stop = new AbortController();
@@ -56,7 +57,8 @@ function createRuns(sandbox: Sandbox, repo: RepoRecord): void {
   const heads = state
     .list('issue', repo.id)
     .flatMap((issue) => (issue.state === 'open' ? (issue.pull?.headSha ?? []) : []));
-  for (const sha of new Set(heads)) {
+  const groups = state.list('queueEntry', repo.id).flatMap(({ group }) => group?.sha ?? []);
+  for (const sha of new Set([...heads, ...groups])) {
     if (suites.some((suite) => suite.sha === sha)) continue;
     for (const { name } of repo.ci ?? []) {
       const run = { sha, name, status: 'queued' as const, conclusion: null, log: '', externalId: '0' };

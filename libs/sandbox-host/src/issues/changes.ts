@@ -81,7 +81,7 @@ export function setOpen<T extends IssueRecord>(
   return saved;
 }
 
-type NewEvent = Pick<EventRecord, 'event' | 'actor'> & Partial<Pick<EventRecord, 'label' | 'rename'>>;
+type NewEvent = Pick<EventRecord, 'event' | 'actor'> & Partial<Pick<EventRecord, 'label' | 'rename' | 'removal'>>;
 
 /** Adds an entry to the log of an issue. */
 export function addEvent(sandbox: Sandbox, repo: RepoRecord, issue: IssueRecord, entry: NewEvent): void {

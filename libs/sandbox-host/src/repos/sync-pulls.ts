@@ -19,7 +19,10 @@ export async function syncPulls(sandbox: Sandbox, repo: RepoRecord, by: string):
   change(sandbox, () =>
     state.put('repo', 0, { ...(state.get('repo', 0, repo.id) ?? repo), pushedAt: timestamp(sandbox) }),
   );
-  for (const { id } of parent ? [repo, parent] : [repo]) sandbox.ci.consider({ id });
+  for (const { id } of parent ? [repo, parent] : [repo]) {
+    sandbox.ci.consider({ id });
+    sandbox.queue.consider({ id });
+  }
 }
 
 /** Pull requests of `repo` whose branch lives in `from`. */

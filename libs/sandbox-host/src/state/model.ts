@@ -18,6 +18,7 @@ export interface Records {
   installation: InstallationRecord;
   grant: Grant;
   conversion: ConversionRecord;
+  queueEntry: QueueEntryRecord;
   counter: { id: number; last: number };
 }
 export type Kind = keyof Records;
@@ -122,13 +123,23 @@ export interface CommentRecord {
   updatedAt: string;
 }
 
+type LoggedEvent =
+  | 'labeled'
+  | 'unlabeled'
+  | 'closed'
+  | 'reopened'
+  | 'renamed'
+  | `${'added_to' | 'removed_from'}_merge_queue`;
+
 /** An entry of the log of an issue or pull request. */
 export interface EventRecord {
   id: number;
   issueNumber: number;
-  event: 'labeled' | 'unlabeled' | 'closed' | 'reopened' | 'renamed';
+  event: LoggedEvent;
   label: { name: string; color: string } | null;
   rename: { from: string; to: string } | null;
+  /** Of a removal from the merge queue: why, the head that was in it, and the commit that was tested, if one was made. */
+  removal?: { reason: string; headSha: string; groupSha: string | null };
   actor: string;
   createdAt: string;
 }
@@ -297,6 +308,18 @@ export interface Grant {
   expiresAt: string;
 }
 
+/** A pull request in the merge queue of its base branch; the lowest id is merged first. */
+export interface QueueEntryRecord {
+  id: number;
+  pullNumber: number;
+  /** The head that was queued; another one ends the entry. */
+  headSha: string;
+  by: string;
+  /** The commit that is tested in place of the base branch; null = not made yet. */
+  group: { baseSha: string; sha: string; ref: string } | null;
+  createdAt: string;
+}
+
 /** Repository id of records that belong to no repository. */
 export const GLOBAL = 0;
 
@@ -352,9 +375,9 @@ export interface Webhooks {
   redeliver(id: number): boolean;
 }
 
-/** The host's own CI. `checks/ci.ts` implements it. */
-export interface CiRunner {
-  /** Starts the jobs of heads of open pull requests that have none yet, and jobs that wait for another attempt. */
+/** Work of the host in the background: its own CI (`checks/ci.ts`), and the merge queues (`queue/merge-queue.ts`). */
+export interface Runner {
+  /** Starts what is to be done in a repository now. */
   consider(repo: Pick<RepoRecord, 'id'>): void;
 }
 
@@ -366,7 +389,8 @@ export interface Sandbox {
   /** Root of every link in an answer, without a slash at its end. */
   url: () => string;
   deliveries: Webhooks;
-  ci: CiRunner;
+  ci: Runner;
+  queue: Runner;
   log: SandboxLog;
   /** Requests an hour and token; the next one answers 403. */
   rateLimitPerHour: number;

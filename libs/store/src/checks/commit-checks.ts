@@ -1,4 +1,4 @@
-import type { ChecksWait, HostCheck } from '@pipeline/domain';
+import type { ChecksWait, ReportedCheck } from '@pipeline/domain';
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
@@ -12,11 +12,6 @@ interface CommitKey {
   tenantId: number;
   repoId: number;
   sha: string;
-}
-
-/** A check with the last lines of its log, where it failed and they were read. */
-export interface ReportedCheck extends HostCheck {
-  logTail?: string | null;
 }
 
 /**
@@ -121,9 +116,13 @@ export async function issuesAtHead(db: Db, { tenantId, repoId, sha }: CommitKey)
   return rows.flatMap(({ issue_id: id }) => id ?? []);
 }
 
+/** The waits for its turn, for its checks and for the queue of the host are timed separately. */
+const stageOf = (verdict: RawBuilder<unknown>) =>
+  sql`case when ${verdict} in ('train', 'queue') then ${verdict} else 'checks' end`;
+
 /**
- * Stores what a pull request waits for, and since when: the beginning of the wait for the checks of the same head, or for
- * its turn. Null ends it.
+ * Stores what a pull request waits for, and since when: the beginning of the wait for the checks of the same head, for its turn,
+ * or for the queue. Null ends it.
  */
 export async function setChecksWait(tx: Tx, tenantId: number, id: number, wait: ChecksWait | null): Promise<void> {
   await tx
@@ -133,7 +132,7 @@ export async function setChecksWait(tx: Tx, tenantId: number, id: number, wait: 
       checks_wait_since:
         wait &&
         sql<string>`case when checks_wait ->> 'sha' = ${wait.sha}
-            and (checks_wait ->> 'verdict' = 'train') = ${wait.verdict === 'train'} then coalesce(checks_wait_since, svc_now())
+            and ${stageOf(sql`checks_wait ->> 'verdict'`)} = ${stageOf(sql`${wait.verdict}::text`)} then coalesce(checks_wait_since, svc_now())
           else svc_now() end`,
       updated_at: svcNow,
     })

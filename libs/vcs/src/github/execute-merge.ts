@@ -2,6 +2,7 @@ import type { RequestError } from '@octokit/request-error';
 import type { ExecuteResult } from '@pipeline/domain';
 import { sleep } from '@pipeline/runtime';
 import { answered } from './errors.ts';
+import { mergeByQueue } from './merge-queue.ts';
 import { done, type Executor, repeated, type Target } from './target.ts';
 
 type Refused = Extract<ExecuteResult, { status: 'refused' }>;
@@ -19,6 +20,7 @@ export const mergePR: Executor<'mergePR'> = async (target, action) => {
   } catch (error) {
     if (answered(error, 409)) return { ...refused(error, 'not-ready'), headSha: await headOf(target, action.prNumber) };
     if (!answered(error, 405)) throw error;
+    if (QUEUED_ONLY.test(error.message)) return await mergeByQueue(target, action);
     const data = await settledPull(target, action.prNumber);
     // A pull request that is merged already answers 405 as well.
     return data.merged ? mergedAlready(data) : explain(error, data);
@@ -39,6 +41,7 @@ const refused = (error: RequestError, kind: Refused['kind']): Refused => ({
   kind,
 });
 
+const QUEUED_ONLY = /changes must be made through the merge queue/i;
 const CHECKS = /required status checks?|status checks? .{0,80}(expected|pending|failing)/i;
 const PROTECTED = /approving review|review is required|requesting changes|protected branch|rule violation|code owner/i;
 

@@ -21,7 +21,10 @@ import {
 const HANDLED: Record<string, { actions: string[]; read: (payload: unknown) => HostEvent[] }> = {
   issues: { actions: [...ISSUE_ACTIONS], read: readIssue },
   issue_comment: { actions: ['created'], read: readComment },
-  pull_request: { actions: ['opened', 'reopened', 'closed', 'synchronize', 'edited'], read: readPullRequest },
+  pull_request: {
+    actions: ['opened', 'reopened', 'closed', 'synchronize', 'edited', 'dequeued'],
+    read: readPullRequest,
+  },
   pull_request_review: { actions: ['submitted', 'dismissed'], read: readReview },
   check_suite: { actions: ['completed'], read: readCheckSuite },
   check_run: { actions: ['created', 'completed', 'rerequested'], read: readCheckRun },
@@ -95,6 +98,8 @@ function readComment(payload: unknown): HostEvent[] {
 function readPullRequest(payload: unknown): HostEvent[] {
   const { action, pull_request, repository, sender } = parse(pullRequestPayload, payload);
   const pullRequest = toPullRequest(pull_request);
+  // What became of it is read from the host, as after the end of checks.
+  if (action === 'dequeued') return [endOfChecks(repository, sender, pullRequest.headSha, [pullRequest.number])];
   const what = action === 'closed' && pullRequest.merged ? 'merged' : action;
   return [{ kind: 'pull-request', action: what, repo: repoOf(repository), pullRequest, sender: loginOf(sender) }];
 }
@@ -107,17 +112,18 @@ function readReview(payload: unknown): HostEvent[] {
 
 function readCheckSuite(payload: unknown): HostEvent[] {
   const { check_suite, repository, sender } = parse(checkSuitePayload, payload);
-  return [
-    {
-      kind: 'checks',
-      repo: repoOf(repository),
-      headSha: check_suite.head_sha,
-      prNumbers: check_suite.pull_requests.map((pull) => pull.number),
-      checks: [],
-      sender: loginOf(sender),
-    },
-  ];
+  const numbers = check_suite.pull_requests.map((pull) => pull.number);
+  return [endOfChecks(repository, sender, check_suite.head_sha, numbers)];
 }
+
+type Sent = z.output<typeof checkSuitePayload>;
+
+const endOfChecks = (
+  repository: Sent['repository'],
+  sender: Sent['sender'],
+  headSha: string,
+  prNumbers: number[],
+): HostEvent => ({ kind: 'checks', repo: repoOf(repository), headSha, prNumbers, checks: [], sender: loginOf(sender) });
 
 function readCheckRun(payload: unknown): HostEvent[] {
   const { check_run, repository, sender } = parse(checkRunPayload, payload);

@@ -105,7 +105,7 @@ export const issuesPayload = z.looseObject({
 });
 export const commentPayload = z.looseObject({ issue, comment, repository, sender });
 export const pullRequestPayload = z.looseObject({
-  action: z.enum(['opened', 'reopened', 'closed', 'synchronize', 'edited']),
+  action: z.enum(['opened', 'reopened', 'closed', 'synchronize', 'edited', 'dequeued']),
   pull_request: pullRequest,
   repository,
   sender,

@@ -178,6 +178,10 @@ export class ProjectionExecutor {
     const { type } = projection.action;
     metrics.attempts.inc({ type, outcome: result.status });
     const fields = { projectionId: projection.id, issue: projection.issue_number, type };
+    if (result.status === 'queued') {
+      log.info('merge waits in the queue of the host', { ...fields, message: result.message });
+      return;
+    }
     if (result.status !== 'ok') {
       log.warn('projection failed', { ...fields, ...result });
       return;
