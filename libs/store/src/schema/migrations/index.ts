@@ -42,6 +42,7 @@ import { up as planApproval } from './0021-0040/0040-plan-approval.ts';
 import { up as unreportedCosts } from './0041-0060/0041-unreported-costs.ts';
 import { up as agentComparison } from './0041-0060/0042-agent-comparison.ts';
 import { up as traceExport } from './0041-0060/0043-trace-export.ts';
+import { up as userIdentities } from './0041-0060/0046-user-identities.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -94,4 +95,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0041-unreported-costs': { up: unreportedCosts },
   '0042-agent-comparison': { up: agentComparison },
   '0043-trace-export': { up: traceExport },
+  '0046-user-identities': { up: userIdentities },
 };
