@@ -44,7 +44,10 @@ export function identityCommands(admin: Command, run: Run): void {
     async action({ use, admin }, [email = ''], { issuer, subject }) {
       const data = await use.unlinkIdentityOf(admin, email, { issuer, subject });
       const { sessionsEnded } = data;
-      return { data, text: `${subject} of ${issuer} no longer logs in as ${data.email}, ${sessionsEnded} sessions ended` };
+      return {
+        data,
+        text: `${subject} of ${issuer} no longer logs in as ${data.email}, ${sessionsEnded} sessions ended`,
+      };
     },
   });
 }

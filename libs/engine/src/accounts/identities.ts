@@ -7,8 +7,8 @@ import {
   insertAuditEntry,
   insertIdentity,
   inTransaction,
-  listIdentities as readIdentities,
   lockLogins,
+  listIdentities as readIdentities,
   type Store,
   type Tx,
   userOfIdentity,
@@ -53,14 +53,16 @@ export function cleanIdentity({ issuer, subject, name }: ExternalIdentity): Exte
  * identity; NOT_FOUND for an unknown user.
  */
 export async function linkIdentity(tx: Tx, { userId, identity, actor }: Link): Promise<boolean> {
-  const cleaned = cleanIdentity(identity) ?? refuse('the issuer must be a URL, the subject 1 to 255 visible ASCII characters');
+  const cleaned =
+    cleanIdentity(identity) ?? refuse('the issuer must be a URL, the subject 1 to 255 visible ASCII characters');
   const user = (await lockLogins(tx, userId)) ?? notFound('there is no such user');
-  if (user.identities >= MAX_IDENTITIES) refuse(`${user.email} has ${MAX_IDENTITIES} linked logins already; remove one`);
+  if (user.identities >= MAX_IDENTITIES)
+    refuse(`${user.email} has ${MAX_IDENTITIES} linked logins already; remove one`);
   if (!(await insertIdentity(tx, userId, cleaned))) {
     if ((await userOfIdentity(tx, cleaned)) === userId) return false;
     refuse('this login is linked to another user; unlink it there first');
   }
-  await record(tx, actor, 'identity-link', user.email, cleaned);
+  await record(tx, actor, { action: 'identity-link', email: user.email, ...cleaned });
   return true;
 }
 
@@ -82,7 +84,11 @@ export const unlinkOwnIdentity = (store: Store, userId: number, key: IdentityKey
     const user = await lockLogins(tx, userId);
     if (!user || !(await deleteIdentity(tx, userId, key))) return false;
     if (!user.hasPassword && user.identities <= 1) refuse('this is your only way to log in');
-    await record(tx, { ...SELF, reason: 'removed by the user' }, 'identity-unlink', user.email, key);
+    await record(
+      tx,
+      { ...SELF, reason: 'removed by the user' },
+      { action: 'identity-unlink', email: user.email, ...key },
+    );
     return true;
   });
 
@@ -121,8 +127,10 @@ export async function listIdentities({ engine: { store } }: Admin, email: string
   return identities.map((identity) => ({ email: user.email, ...identity }));
 }
 
-const record = (tx: Tx, { type, id, reason }: Actor, action: string, email: string, key: IdentityKey): Promise<void> =>
+type Change = IdentityKey & { action: 'identity-link' | 'identity-unlink'; email: string };
+
+const record = (tx: Tx, { type, id, reason }: Actor, { action, email, issuer, subject }: Change): Promise<void> =>
   insertAuditEntry(tx, {
     ...{ actorType: type, actorId: id, action, subject: `user ${email}`, reason },
-    details: { issuer: key.issuer, subject: key.subject },
+    details: { issuer, subject },
   });

@@ -58,7 +58,8 @@ export async function recordIdentityLogin(
   return row ?? null;
 }
 
-interface IdentityEntry extends ExternalIdentity {
+/** A way to log in. */
+export interface IdentityEntry extends ExternalIdentity {
   createdAt: string;
   lastLoginAt: string | null;
 }
