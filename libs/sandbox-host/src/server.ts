@@ -23,6 +23,8 @@ import { labelRoutes } from './issues/labels.ts';
 import { issueRoutes } from './issues/routes.ts';
 import { subIssueRoutes } from './issues/sub-issues.ts';
 import { createRateLimit } from './limits/rate-limit.ts';
+import { addOauthApp, type NewOauthApp } from './oauth/apps.ts';
+import { oauthRoutes } from './oauth/routes.ts';
 import { pageRoutes } from './pages/pages.ts';
 import { branchRoutes } from './protection/routes.ts';
 import { graphqlRoutes } from './pulls/graphql.ts';
@@ -57,6 +59,7 @@ export interface SandboxOptions {
   users?: NewUser[];
   repos?: NewRepo[];
   apps?: NewApp[];
+  oauthApps?: NewOauthApp[];
   webhooks?: NewHook[];
   /** false: webhooks wait for `flushWebhooks()`. */
   autoDeliver?: boolean;
@@ -80,6 +83,8 @@ export interface SandboxHost {
   addUser(user: NewUser): void;
   /** Adds an app, or installs a known one on accounts where it is not installed. */
   addApp(app: NewApp): void;
+  /** Adds an OAuth app, or gives a known one new settings. */
+  addOauthApp(app: NewOauthApp): void;
   addWebhook(hook: NewHook): void;
   failNext(fault: Fault): void;
   requests: RequestLog;
@@ -138,6 +143,7 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxHost
     addRepo: async (repo) => void (await addRepo(sandbox, repo)),
     addUser: (user) => void addUser(sandbox, user),
     addApp: (app) => void addApp(sandbox, app),
+    addOauthApp: (app) => void addOauthApp(sandbox, app),
     addWebhook: (hook) => void addHook(sandbox, hook),
     failNext: (fault) => faults.add(fault),
     requests,
@@ -164,11 +170,12 @@ async function recover(sandbox: Sandbox): Promise<void> {
 
 async function seed(
   sandbox: Sandbox,
-  { users = [], repos = [], apps = [], webhooks = [] }: SandboxOptions,
+  { users = [], repos = [], apps = [], oauthApps = [], webhooks = [] }: SandboxOptions,
 ): Promise<void> {
   for (const user of users) addUser(sandbox, user);
   for (const repo of repos) await addRepo(sandbox, repo);
   for (const app of apps) addApp(sandbox, app);
+  for (const app of oauthApps) addOauthApp(sandbox, app);
   for (const hook of webhooks) addHook(sandbox, hook);
 }
 
@@ -218,6 +225,7 @@ function createApp(sandbox: Sandbox, options: AppOptions): Express {
   });
   // An app speaks with an assertion of its own, so before the check of tokens.
   app.use(appRoutes(sandbox), manifestRoutes(sandbox), installRoutes(sandbox), appHookRoutes(sandbox));
+  app.use(oauthRoutes(sandbox));
   const limit = createRateLimit(sandbox);
   const viewer = requireViewer(sandbox);
   const json = express.json({ limit: '10mb', type: () => true });

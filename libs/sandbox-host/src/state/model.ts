@@ -18,6 +18,9 @@ export interface Records {
   installation: InstallationRecord;
   grant: Grant;
   conversion: ConversionRecord;
+  oauthApp: OauthAppRecord;
+  oauthCode: OauthCodeRecord;
+  oauthToken: OauthTokenRecord;
   counter: { id: number; last: number };
 }
 export type Kind = keyof Records;
@@ -270,6 +273,34 @@ export interface ConversionRecord {
   codeHash: string;
   appId: number;
   createdAt: string;
+}
+
+/** An OAuth app, with which a program learns who a person is. */
+export interface OauthAppRecord {
+  id: number;
+  name: string;
+  clientId: string;
+  secretHash: string;
+  callbackUrl: string;
+}
+
+/** A code of an OAuth app that can be exchanged once for a token. */
+export interface OauthCodeRecord {
+  id: number;
+  codeHash: string;
+  appId: number;
+  login: string;
+  redirectUri: string;
+  /** PKCE, S256; null = the app used none. */
+  challenge: string | null;
+  createdAt: string;
+}
+
+/** A token of an OAuth app for a person. It has no scope: it reads the profile alone. */
+export interface OauthTokenRecord {
+  id: number;
+  tokenHash: string;
+  login: string;
 }
 
 export type Permission =
