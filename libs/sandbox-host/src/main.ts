@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { NewApp } from './apps/grants.ts';
-import { NewOauthApp } from './oauth/apps.ts';
+import { NewOauthApp } from './apps/oauth-apps.ts';
 import { NewHook, NewRepo, NewUser } from './repos/admin.ts';
 import { startSandbox } from './server.ts';
 

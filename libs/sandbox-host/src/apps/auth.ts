@@ -2,10 +2,10 @@ import type { NextFunction, Request, Response } from 'express';
 import { allows } from '../access/roles.ts';
 import { Failure, notFound } from '../http/failure.ts';
 import { viewerOf } from '../http/request.ts';
-import { userByOauthToken } from '../oauth/apps.ts';
 import { GLOBAL, type Grant, type Permission, type RepoRecord, type Sandbox, type UserRecord } from '../state/model.ts';
 import { findRepo, userByToken } from '../state/sandbox.ts';
 import { botOf, grantOf, grants, reaches } from './grants.ts';
+import { userByOauthToken } from './oauth-apps.ts';
 
 /** The token of `Bearer x`, `token x` or Basic with the token as password; null without the header. */
 function tokenOf(req: Request): string | null {

@@ -275,7 +275,7 @@ export interface ConversionRecord {
   createdAt: string;
 }
 
-/** An OAuth app, with which a program learns who a person is. */
+/** A program that learns who a person is. */
 export interface OauthAppRecord {
   id: number;
   name: string;
@@ -284,24 +284,17 @@ export interface OauthAppRecord {
   callbackUrl: string;
 }
 
-/** A code of an OAuth app that can be exchanged once for a token. */
+/** A code that an OAuth app exchanges once for a token; `challenge` = PKCE, S256. */
 export interface OauthCodeRecord {
   id: number;
   codeHash: string;
   appId: number;
   login: string;
   redirectUri: string;
-  /** PKCE, S256; null = the app used none. */
   challenge: string | null;
   createdAt: string;
 }
-
-/** A token of an OAuth app for a person. It has no scope: it reads the profile alone. */
-export interface OauthTokenRecord {
-  id: number;
-  tokenHash: string;
-  login: string;
-}
+export type OauthTokenRecord = Pick<OauthCodeRecord, 'id' | 'login'> & { tokenHash: string };
 
 export type Permission =
   | 'actions'

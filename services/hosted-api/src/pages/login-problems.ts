@@ -36,7 +36,7 @@ export const providerFailedPage = (label: string): Page =>
   problemPage(
     'The login did not work',
     `${label} could not be reached or did not complete the login.`,
-    'Nothing was changed. Try again in a minute, or log in another way. If it happens again, tell the operator of this service.',
+    'Nothing was changed. Try again in a minute, or log in another way. If it happens again, write to the operator of this service.',
   );
 
 const LENGTH = 500;

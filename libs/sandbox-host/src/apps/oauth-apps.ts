@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { hashOf } from '../apps/grants.ts';
 import { GLOBAL, type OauthAppRecord, type Sandbox, type UserRecord } from '../state/model.ts';
 import { change, timestamp } from '../state/sandbox.ts';
+import { hashOf } from './grants.ts';
 
 export const NewOauthApp = z.object({
   name: z.string().min(1).max(34),

@@ -1,12 +1,12 @@
 import { html } from '@pipeline/domain';
 import express, { type Request, type Response, Router } from 'express';
 import { z } from 'zod';
-import { requireOwner } from '../apps/registration.ts';
 import { Failure, notFound } from '../http/failure.ts';
 import { sendPage } from '../http/page.ts';
 import { readBody } from '../http/request.ts';
 import type { OauthAppRecord, Sandbox } from '../state/model.ts';
-import { authorize, EXCHANGE_ERRORS, exchange, isCallback, oauthAppOf } from './apps.ts';
+import { authorize, EXCHANGE_ERRORS, exchange, isCallback, oauthAppOf } from './oauth-apps.ts';
+import { requireOwner } from './registration.ts';
 
 const optional = z.string().default('');
 const Question = z.object({
