@@ -1,6 +1,8 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { jest } from '@jest/globals';
 import { serverClosedWithFile } from '@pipeline/testing/closing';
 import Provider, { type AccountClaims } from 'oidc-provider';
 
@@ -23,6 +25,9 @@ export async function startOpenidProvider(redirectUri: string): Promise<TestProv
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const test: TestProvider = { issuer, person: null, isUp: true };
   const accounts = new Map<string, AccountClaims>();
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  // It warns of its store in memory, which suits a test.
+  const warn = jest.spyOn(console, 'warn').mockReturnValue();
   const provider = new Provider(issuer, {
     clients: [
       {
@@ -48,8 +53,11 @@ export async function startOpenidProvider(redirectUri: string): Promise<TestProv
       await grant.save();
       return grant;
     },
+    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig' } as never] },
     pkce: { required: () => true },
+    ttl: { AccessToken: 60, AuthorizationCode: 60, Grant: 60, IdToken: 60, Interaction: 60, Session: 60 },
   });
+  warn.mockRestore();
   const answer = provider.callback();
   server.on('request', (request, response) => {
     if (!test.isUp) return void response.writeHead(500).end('down');
