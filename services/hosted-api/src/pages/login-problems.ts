@@ -5,7 +5,7 @@ import { alert, type Page, page } from './layout.ts';
 const AGAIN = html`<p><a href="/account/login">Log in another way</a></p>`;
 
 const problemPage = (title: string, problem: string, help: string): Page =>
-  page(title, html`${alert(problem)}<p>${help}</p>${AGAIN}`, { refused: true });
+  page(title, html`${alert(problem)}<p>${help}</p>${AGAIN}`);
 
 /** The callback belongs to no login of this browser. */
 export const loginOverPage = (): Page =>
@@ -53,5 +53,4 @@ values to the operator of this service, who can connect the account to your user
 <dt>Subject</dt><dd><code>${displayText(subject, LENGTH)}</code></dd>
 </dl>
 ${AGAIN}`,
-    { refused: true },
   );

@@ -147,6 +147,24 @@ describe('a login by OpenID Connect', () => {
     },
   );
 
+  test.each(['a b', 'x'.repeat(256), 'sub-\u00e9'])('fails when the subject is %j', async (sub) => {
+    openid.person = newPerson({ sub });
+    const { browser } = await logInWithOpenid();
+    expect([browser.status, heading(browser)]).toEqual([503, 'The login did not work']);
+  });
+
+  test('stores the name as one visible line when the provider sends another', async () => {
+    const person = await world.person('acme');
+    openid.person = newPerson({ email: `<b>x\u0000\u202e\n${'y'.repeat(300)}` });
+    await link(person, openid.person.sub);
+    const { browser } = await logInWithOpenid();
+    expect(browser.status).toBe(200);
+    const [row] = (await identities()).filter(({ user_id }) => user_id === person.id);
+    expect(row?.name).toMatch(/^<b>x y{90,94}…$/);
+    await browser.open('/account/logins');
+    expect(browser.text).toContain('&lt;b&gt;x y');
+  });
+
   test('says that it was cancelled when the person refuses', async () => {
     openid.person = null;
     const { browser } = await logInWithOpenid();

@@ -56,7 +56,19 @@ export async function withProvider<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof LoginProblem) throw error;
     const isDenied = error instanceof AuthorizationResponseError && error.error === 'access_denied';
-    const message = error instanceof Error ? error.message : String(error);
-    throw new LoginProblem(isDenied ? 'denied' : 'failed', message, { cause: error });
+    throw new LoginProblem(isDenied ? 'denied' : 'failed', reasonOf(error), { cause: error });
   }
+}
+
+const MAX_CAUSES = 4;
+
+/** The messages of an error and its causes with OAuth's code and description, and nothing else of the answer: it has tokens. */
+function reasonOf(error: unknown): string {
+  const texts: unknown[] = [];
+  let at = error;
+  for (let depth = 0; depth < MAX_CAUSES && at instanceof Error; depth += 1, at = at.cause) {
+    const { error: code, error_description: description } = at as { error?: unknown; error_description?: unknown };
+    texts.push(at.message, code, description);
+  }
+  return texts.filter((text) => typeof text === 'string' && text !== '').join(': ');
 }

@@ -1,9 +1,9 @@
 import { AppError, displayText } from '@pipeline/domain';
-import { linkOwnIdentity, unlinkOwnIdentity } from '@pipeline/engine';
+import { cleanIdentity, linkOwnIdentity, unlinkOwnIdentity } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
 import { type Account, type ExternalIdentity, findAccount, identitiesOf, recordIdentityLogin } from '@pipeline/store';
 import type { Visitor } from '../../accounts/browser-sessions.ts';
-import { type IdentityProvider, LoginProblem } from '../../accounts/providers/identity-provider.ts';
+import { type IdentityProvider, LoginProblem, type LoginSecrets } from '../../accounts/providers/identity-provider.ts';
 import { LoginAttempts } from '../../accounts/providers/login-attempts.ts';
 import { goTo, type PageAnswer, show, strangeForm } from '../../pages/answers.ts';
 import { notFoundPage } from '../../pages/home-page.ts';
@@ -44,7 +44,7 @@ export function providerLoginHandlers(deps: PageDeps) {
       const visitor = await sessions.visitor(request);
       const attempt = await attempts.take(visitor.formToken, query.get('state') ?? '');
       if (attempt?.provider !== provider.id) return show(400, loginOverPage(), visitor.headers);
-      const identity = await provider.identify(query, attempt).catch(asProblem);
+      const identity = await identify(provider, query, attempt).catch(asProblem);
       if (identity instanceof LoginProblem) return problemPage(provider, identity, log);
       if (attempt.userId !== null) return connect(deps, { visitor, userId: attempt.userId, identity, log });
       const account = await recordIdentityLogin(store.tenant, identity);
@@ -81,6 +81,13 @@ export function providerLoginHandlers(deps: PageDeps) {
       return goTo(`${LOGINS}?done=removed`);
     },
   };
+}
+
+/** @throws LoginProblem, also for an identity that cannot be stored. */
+async function identify(provider: IdentityProvider, query: URLSearchParams, secrets: LoginSecrets) {
+  const identity = cleanIdentity(await provider.identify(query, secrets));
+  if (!identity) throw new LoginProblem('failed', 'the provider sent an issuer or a subject that is not allowed');
+  return identity;
 }
 
 interface Begin {
@@ -132,7 +139,7 @@ async function loginsOf(
 function problemPage({ id, label }: IdentityProvider, problem: LoginProblem, log: Logger): PageAnswer {
   const fields = { provider: id, reason: displayText(problem.message, LOGGED_LENGTH) };
   if (problem.kind === 'failed') {
-    log.warn('login by a provider failed', { ...fields, cause: displayText(String(problem.cause), LOGGED_LENGTH) });
+    log.warn('login by a provider failed', fields);
     return show(503, providerFailedPage(label));
   }
   log.info('login by a provider refused', fields);
