@@ -128,7 +128,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     mcp: ['auth', 'context'],
     oauth: ['accounts', 'auth', 'pages'],
     pages: ['accounts'],
-    process: ['context', 'oauth', 'pages', 'routes'],
+    process: ['accounts', 'context', 'oauth', 'pages', 'routes'],
     routes: ['accounts', 'auth', 'context', 'mcp', 'oauth', 'pages', 'repos'],
   },
   'hosted-web': {

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { auditCommands } from './admin/audit.ts';
 import { connectionCommands } from './admin/connections.ts';
+import { identityCommands } from './admin/identities.ts';
 import { memberCommands } from './admin/members.ts';
 import { modelPriceCommands } from './admin/model-prices.ts';
 import { orgCommands } from './admin/orgs.ts';
@@ -31,6 +32,7 @@ export function pipelineProgram(
   const admin = group(program, 'admin', 'administration of the service; requires database access, no login');
   orgCommands(admin, run);
   userCommands(admin, run);
+  identityCommands(admin, run);
   memberCommands(admin, run);
   workflowCommands(admin, run);
   workerTokenCommands(admin, run);

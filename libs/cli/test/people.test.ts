@@ -192,3 +192,57 @@ test('every deed is in the log with who and why, and no password', async () => {
   expect(older.length).toBeGreaterThan(5);
   expect(JSON.stringify([latest, ...older])).not.toContain(PASSWORD);
 });
+
+describe('linked accounts', () => {
+  const issuer = 'https://login.example.org';
+  const key = ['--issuer', issuer, '--subject', 'sub-1'];
+  const identity = (verb: string, email: string, ...more: string[]) => ['admin', 'identity', verb, email, ...more];
+
+  test('are linked to one user, listed, and removed with the sessions of the user', async () => {
+    for (const name of ['ida', 'ivo']) {
+      await cli.json(['admin', 'user', 'create', `${name}@example.org`, '--no-password']);
+    }
+    const linked = { email: 'ida@example.org', issuer, subject: 'sub-1' };
+    const link = identity('link', 'Ida@example.org', ...key, '--name', 'ida-at-work', '--reason', 'new hire');
+    expect(await cli.json(link)).toEqual({ ...linked, changed: true });
+    expect(await cli.json(link)).toEqual({ ...linked, changed: false });
+    expect((await cli.refusal(identity('link', 'ivo@example.org', ...key))).message).toBe(
+      'this login is linked to another user; unlink it there first',
+    );
+    const listed = { ...linked, name: 'ida-at-work', createdAt: expect.any(String), lastLoginAt: null };
+    expect(await cli.json(['admin', 'identity', 'list'])).toEqual([listed]);
+    expect(await cli.json(['admin', 'identity', 'list', '--user', 'ida@example.org'])).toEqual([listed]);
+    expect(await cli.json(['admin', 'identity', 'list', '--user', 'ivo@example.org'])).toEqual([]);
+    const { id } = await userRow('ida@example.org');
+    await logIn(id);
+    expect((await cli.refusal(identity('unlink', 'ivo@example.org', ...key))).code).toBe('NOT_FOUND');
+    expect(await cli.json(identity('unlink', 'ida@example.org', ...key))).toEqual({ ...linked, sessionsEnded: 1 });
+    expect(await sessionsOf(id)).toBe(0);
+    expect(await cli.json(['admin', 'identity', 'list'])).toEqual([]);
+    const entries = await cli.json<object[]>(['admin', 'audit', 'list', '--limit', '2']);
+    expect(entries).toMatchObject([
+      { action: 'identity-unlink', subject: 'user ida@example.org' },
+      { action: 'identity-link', subject: 'user ida@example.org', reason: 'new hire', details: { issuer } },
+    ]);
+  });
+
+  test.each([
+    ['an issuer that is no URL', 'login.example.org', 'sub-1'],
+    ['an issuer that is too long', `https://${'x'.repeat(500)}`, 'sub-1'],
+    ['an empty subject', issuer, ''],
+    ['a subject with a space', issuer, 'a b'],
+    ['a subject that is too long', issuer, 'x'.repeat(256)],
+  ])('are refused when the command names %s', async (_what, url, subject) => {
+    await cli.run(['admin', 'user', 'create', 'ines@example.org', '--no-password']);
+    const link = identity('link', 'ines@example.org', '--issuer', url, '--subject', subject);
+    expect((await cli.refusal(link)).message).toMatch(/^the issuer must be a URL/);
+  });
+
+  test('are refused when the user has 20 already, or does not exist', async () => {
+    await cli.json(['admin', 'user', 'create', 'iris@example.org', '--no-password']);
+    const link = (n: number) => identity('link', 'iris@example.org', '--issuer', issuer, '--subject', `iris-${n}`);
+    for (let n = 0; n < 20; n += 1) await cli.json(link(n));
+    expect((await cli.refusal(link(20))).message).toMatch(/has 20 linked logins already/);
+    expect((await cli.refusal(identity('link', 'who@example.org', ...key))).code).toBe('NOT_FOUND');
+  });
+});

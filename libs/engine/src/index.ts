@@ -1,4 +1,5 @@
 export { type AuditEntry, type AuditFilter, readAudit } from './accounts/audit-page.ts';
+export { cleanIdentity, linkIdentity, linkOwnIdentity, unlinkOwnIdentity } from './accounts/identities.ts';
 export { loginAudit } from './accounts/login-failures.ts';
 export { hashPassword, isPasswordHash, PASSWORD_LENGTH, verifyPassword } from './accounts/passwords.ts';
 export * as admin from './admin.ts';

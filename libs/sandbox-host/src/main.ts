@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { NewApp } from './apps/grants.ts';
+import { NewOauthApp } from './apps/oauth-apps.ts';
 import { NewHook, NewRepo, NewUser } from './repos/admin.ts';
 import { startSandbox } from './server.ts';
 
@@ -37,6 +38,8 @@ const Settings = z.object({
   SANDBOX_REPOS: list(NewRepo),
   /** `[{"id", "slug", "publicKey", "owners"}]` */
   SANDBOX_APPS: list(NewApp),
+  /** `[{"name", "clientId", "clientSecret", "callbackUrl"}]` */
+  SANDBOX_OAUTH_APPS: list(NewOauthApp),
   /** `[{"url", "secret"}]` */
   SANDBOX_WEBHOOKS: list(NewHook),
   SANDBOX_AUTO_DELIVER: z.stringbool().default(true),
@@ -73,6 +76,7 @@ async function main(): Promise<void> {
     users: settings.SANDBOX_TOKENS,
     repos: settings.SANDBOX_REPOS,
     apps: settings.SANDBOX_APPS,
+    oauthApps: settings.SANDBOX_OAUTH_APPS,
     webhooks: settings.SANDBOX_WEBHOOKS,
     autoDeliver: settings.SANDBOX_AUTO_DELIVER,
     log: { info: say('info'), warn: say('warn') },

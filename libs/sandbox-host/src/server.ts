@@ -9,6 +9,8 @@ import { loadRepo, movedRepos, refuseApps, requireViewer } from './apps/auth.ts'
 import { addApp, type NewApp } from './apps/grants.ts';
 import { installRoutes } from './apps/install-routes.ts';
 import { manifestRoutes } from './apps/manifest-routes.ts';
+import { addOauthApp, type NewOauthApp } from './apps/oauth-apps.ts';
+import { oauthRoutes } from './apps/oauth-routes.ts';
 import { appRoutes } from './apps/routes.ts';
 import { Ci } from './checks/ci.ts';
 import { checkRoutes, jobLog } from './checks/routes.ts';
@@ -59,6 +61,7 @@ export interface SandboxOptions {
   users?: NewUser[];
   repos?: NewRepo[];
   apps?: NewApp[];
+  oauthApps?: NewOauthApp[];
   webhooks?: NewHook[];
   /** false: webhooks wait for `flushWebhooks()`. */
   autoDeliver?: boolean;
@@ -84,6 +87,8 @@ export interface SandboxHost {
   addUser(user: NewUser): void;
   /** Adds an app, or installs a known one on accounts where it is not installed. */
   addApp(app: NewApp): void;
+  /** Adds an OAuth app, or gives a known one new settings. */
+  addOauthApp(app: NewOauthApp): void;
   addWebhook(hook: NewHook): void;
   failNext(fault: Fault): void;
   requests: RequestLog;
@@ -147,6 +152,7 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxHost
     addRepo: async (repo) => void (await addRepo(sandbox, repo)),
     addUser: (user) => void addUser(sandbox, user),
     addApp: (app) => void addApp(sandbox, app),
+    addOauthApp: (app) => void addOauthApp(sandbox, app),
     addWebhook: (hook) => void addHook(sandbox, hook),
     failNext: (fault) => faults.add(fault),
     requests,
@@ -173,11 +179,12 @@ async function recover(sandbox: Sandbox): Promise<void> {
 
 async function seed(
   sandbox: Sandbox,
-  { users = [], repos = [], apps = [], webhooks = [] }: SandboxOptions,
+  { users = [], repos = [], apps = [], oauthApps = [], webhooks = [] }: SandboxOptions,
 ): Promise<void> {
   for (const user of users) addUser(sandbox, user);
   for (const repo of repos) await addRepo(sandbox, repo);
   for (const app of apps) addApp(sandbox, app);
+  for (const app of oauthApps) addOauthApp(sandbox, app);
   for (const hook of webhooks) addHook(sandbox, hook);
 }
 
@@ -229,6 +236,7 @@ function createApp(sandbox: Sandbox, options: AppOptions): Express {
   });
   // An app speaks with an assertion of its own, so before the check of tokens.
   app.use(appRoutes(sandbox), manifestRoutes(sandbox), installRoutes(sandbox), appHookRoutes(sandbox));
+  app.use(oauthRoutes(sandbox));
   const limit = createRateLimit(sandbox);
   const viewer = requireViewer(sandbox);
   const json = express.json({ limit: '10mb', type: () => true });

@@ -12,6 +12,7 @@ export * from './accounts/orgs.ts';
 export * from './accounts/prune-oauth.ts';
 export * from './accounts/rate-limits.ts';
 export * from './accounts/tenants.ts';
+export * from './accounts/user-identities.ts';
 export * from './accounts/user-sessions.ts';
 export * from './accounts/users.ts';
 export * from './alerts/alert-deliveries.ts';

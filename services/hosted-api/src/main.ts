@@ -9,6 +9,7 @@ import { requireInnerAddressGuard } from './oauth/inner-addresses.ts';
 import { createHostedApp } from './process/app.ts';
 import { hostedEnv } from './process/env.ts';
 import { oauthOptions } from './process/oauth-options.ts';
+import { providerOptions } from './process/provider-options.ts';
 import { gitIssuers } from './repos/git-access.ts';
 
 const NAME = 'hosted-api';
@@ -59,6 +60,7 @@ async function start(
     monitorUrl: env.MONITOR_URL,
     storeDetails: env.TELL_STORE_DETAILS ? storeDetailsOf(env.DATABASE_URL) : undefined,
     oauth: oauthOptions(env),
+    identityProviders: providerOptions(env),
     trustedProxies: env.TRUSTED_PROXIES,
     webhookSecret: env.GITHUB_WEBHOOK_SECRET,
     issuerOf,

@@ -10,7 +10,7 @@ export function userCommands(admin: Command, run: Run): void {
     writes: true,
     options: [
       ['--name <name>', 'display name (default: the email address)'],
-      ['--no-password', 'create without a password; the user cannot log in until set-password'],
+      ['--no-password', 'create without a password; the user cannot log in until set-password or identity link'],
     ],
     async action({ use, admin, readPassword }, [email = ''], options) {
       const password = options.password ? await readPassword() : null;

@@ -71,6 +71,58 @@ const logIn = route({
   description: 'Starts a browser session.',
 });
 
+const provider = { params: z.object({ provider: z.string() }) };
+
+const startLogin = route({
+  ...page,
+  ...provider,
+  id: 'startLogin',
+  method: 'get',
+  path: '/account/login/{provider}/start',
+  query: z.object({ return_to: z.string().max(500).optional().meta({ example: '/account/connections' }) }),
+  summary: 'Log in with a provider',
+  description: 'Redirects to GitHub or the OpenID Connect provider.',
+});
+
+const finishLogin = route({
+  ...page,
+  ...provider,
+  id: 'finishLogin',
+  method: 'get',
+  path: '/account/login/{provider}/callback',
+  summary: 'Callback of a provider',
+  description: 'Starts a browser session for the linked user, or links the account at the provider.',
+});
+
+const showLogins = route({
+  ...page,
+  id: 'showLogins',
+  method: 'get',
+  path: '/account/logins',
+  query: z.object({ done: z.string().max(20).optional().meta({ example: 'connected' }) }),
+  summary: 'Ways to log in',
+  description: 'Lists the accounts at providers that log in as the logged-in user.',
+});
+
+const connectLogin = route({
+  ...page,
+  ...form,
+  ...provider,
+  id: 'connectLogin',
+  path: '/account/logins/{provider}/connect',
+  summary: 'Connect an account at a provider',
+  description: 'Redirects to the provider; its callback links the account.',
+});
+
+const removeLogin = route({
+  ...page,
+  ...form,
+  id: 'removeLogin',
+  path: '/account/logins/remove',
+  summary: 'Remove a way to log in',
+  description: 'Removes the link to an account at a provider.',
+});
+
 const logOut = route({
   ...page,
   ...form,
@@ -116,6 +168,11 @@ export const pageRoutes = [
   decideConsent,
   showLogin,
   logIn,
+  startLogin,
+  finishLogin,
+  showLogins,
+  connectLogin,
+  removeLogin,
   logOut,
   showConnections,
   showEndConnection,

@@ -6,6 +6,7 @@ import { viewerOf } from '../http/request.ts';
 import { GLOBAL, type Grant, type Permission, type RepoRecord, type Sandbox, type UserRecord } from '../state/model.ts';
 import { findMovedRepo, findRepo, userByToken } from '../state/sandbox.ts';
 import { botOf, grantOf, grants, reaches } from './grants.ts';
+import { userByOauthToken } from './oauth-apps.ts';
 
 /** The token of `Bearer x`, `token x` or Basic with the token as password; null without the header. */
 function tokenOf(req: Request): string | null {
@@ -32,10 +33,16 @@ export type Viewer = UserRecord & { grant?: Grant };
 export function authenticate(sandbox: Sandbox, req: Request): Viewer | null {
   const token = tokenOf(req);
   if (token === null) return null;
-  const viewer = userByToken(sandbox, token) ?? appUser(sandbox, token);
+  const viewer = userByToken(sandbox, token) ?? appUser(sandbox, token) ?? profileReader(sandbox, req, token);
   if (!viewer) throw new Failure(401, 'Bad credentials');
   return viewer;
 }
+
+/** The person of a token of an OAuth app, which reads the profile of that person and nothing else. */
+const profileReader = (sandbox: Sandbox, req: Request, token: string): Viewer | undefined =>
+  req.method === 'GET' && `${req.baseUrl}${req.path}`.replace(/\/$/, '') === '/user'
+    ? userByOauthToken(sandbox, token)
+    : undefined;
 
 function appUser(sandbox: Sandbox, token: string): Viewer | undefined {
   const grant = grantOf(sandbox, token);

@@ -44,8 +44,8 @@ export type NewHook = z.input<typeof NewHook>;
 
 /** Names that stand for something else in the paths of the host. */
 const RESERVED = [
-  ...['_logs', '_sandbox', 'api', 'app', 'app-manifests', 'apps', 'graphql', 'organizations', 'rate_limit', 'repos'],
-  ...['repositories', 'settings', 'user', 'users'],
+  ...['_logs', '_sandbox', 'api', 'app', 'app-manifests', 'apps', 'graphql', 'login', 'organizations', 'rate_limit'],
+  ...['repos', 'repositories', 'settings', 'user', 'users'],
 ];
 
 /**

@@ -19,19 +19,16 @@ export interface Records {
   grant: Grant;
   conversion: ConversionRecord;
   queueEntry: QueueEntryRecord;
+  oauthApp: OauthAppRecord;
+  oauthCode: OauthCodeRecord;
+  oauthToken: OauthTokenRecord;
   counter: { id: number; last: number };
 }
 export type Kind = keyof Records;
 
 export type Role = 'admin' | 'write' | 'triage' | 'read';
 
-export interface UserRecord {
-  id: number;
-  login: string;
-  token: string;
-  type: 'User' | 'Bot';
-  createdAt: string;
-}
+export type UserRecord = { id: number; login: string; token: string; type: 'User' | 'Bot'; createdAt: string };
 
 export interface RepoRecord {
   id: number;
@@ -144,12 +141,7 @@ export interface EventRecord {
   createdAt: string;
 }
 
-export interface LabelRecord {
-  id: number;
-  name: string;
-  color: string;
-  description: string | null;
-}
+export type LabelRecord = { id: number; name: string; color: string; description: string | null };
 
 export interface ReviewRecord {
   id: number;
@@ -278,12 +270,22 @@ export interface InstallationRecord {
 }
 
 /** A code that can be exchanged once for the secrets of an app that was made from a manifest. */
-export interface ConversionRecord {
+export type ConversionRecord = { id: number; codeHash: string; appId: number; createdAt: string };
+
+/** A program that learns who a person is. */
+export type OauthAppRecord = { id: number; name: string; clientId: string; secretHash: string; callbackUrl: string };
+
+/** A code that an OAuth app exchanges once for a token; `challenge` = PKCE, S256. */
+export interface OauthCodeRecord {
   id: number;
   codeHash: string;
   appId: number;
+  login: string;
+  redirectUri: string;
+  challenge: string | null;
   createdAt: string;
 }
+export type OauthTokenRecord = Pick<OauthCodeRecord, 'id' | 'login'> & { tokenHash: string };
 
 export type Permission =
   | 'actions'
@@ -360,10 +362,7 @@ export interface HostGit {
   contains(cwd: string, commit: string, ancestor: string): Promise<boolean>;
 }
 
-export interface SandboxLog {
-  info(message: string): void;
-  warn(message: string): void;
-}
+export type SandboxLog = { info(message: string): void; warn(message: string): void };
 
 /** The outgoing webhooks. `webhooks/deliveries.ts` implements it. */
 export interface Webhooks {

@@ -63,3 +63,15 @@ export async function consumeArtifact(db: Db, model: string, hash: Buffer): Prom
 export async function deleteArtifact(db: Db, model: string, hash: Buffer): Promise<void> {
   await db.deleteFrom('oauth_artifacts').where('model', '=', model).where('hash', '=', hash).execute();
 }
+
+/** Deletes an artifact, so that it is used once. @returns its payload; null when it was used before, expired, or does not exist. */
+export async function takeArtifact(db: Db, model: string, hash: Buffer): Promise<Payload | null> {
+  const row = await db
+    .deleteFrom('oauth_artifacts')
+    .where('model', '=', model)
+    .where('hash', '=', hash)
+    .where('expires_at', '>', sql<string>`svc_now()`)
+    .returning('payload')
+    .executeTakeFirst();
+  return (row?.payload as Payload | undefined) ?? null;
+}

@@ -988,6 +988,14 @@ export interface DB {
     to_state: State;
     trigger: string;
   };
+  user_identities: {
+    created_at: Generated<string>;
+    issuer: string;
+    last_login_at: string | null;
+    name: string;
+    subject: string;
+    user_id: number;
+  };
   user_sessions: {
     created_at: Generated<string>;
     expires_at: string;
@@ -1138,6 +1146,7 @@ export const COLUMNS = {
   tracks: ['active_version', 'cadence_kind', 'cooldown_minutes', 'created_at', 'cron_expr', 'deleted_at', 'enabled', 'id', 'label', 'last_run_at', 'latest_version', 'name', 'next_run_at', 'proposal', 'repo_id', 'schedule_since', 'tenant_id', 'updated_at', 'weight'],
   transition_counts: ['at', 'from_state', 'grain', 'n', 'repo_id', 'tenant_id', 'to_state'],
   transitions: ['actor_id', 'actor_type', 'agent', 'at', 'duration_in_from_ms', 'forced', 'from_state', 'id', 'issue_id', 'reason', 'repo_id', 'tenant_id', 'to_state', 'trigger'],
+  user_identities: ['created_at', 'issuer', 'last_login_at', 'name', 'subject', 'user_id'],
   user_sessions: ['created_at', 'expires_at', 'hash', 'user_id'],
   users: ['created_at', 'disabled_at', 'email', 'email_key', 'id', 'name', 'password_hash'],
   webhook_deliveries: ['attempts', 'delivery_id', 'error', 'event', 'events', 'lane', 'processed_at', 'received_at', 'retry_after'],

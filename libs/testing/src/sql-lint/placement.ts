@@ -33,6 +33,7 @@ export const PLACEMENT: Readonly<Record<string, Placement>> = {
   stream_events: 'local',
   stream_outbox: 'local',
   trace_cursor: 'local',
+  user_identities: 'local',
   user_sessions: 'local',
   webhook_deliveries: 'local',
   worker_tokens: 'local',

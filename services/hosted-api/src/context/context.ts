@@ -8,13 +8,16 @@ import {
   recordReload,
   returnClaim,
 } from '@pipeline/engine';
-import type { Authenticate } from '@pipeline/http';
+import type { Authenticate, RateLimiter } from '@pipeline/http';
 import type { Logger, Metrics, Periodic } from '@pipeline/runtime';
 import { drainingWorkers, type Notifications, reportingOutages, type Store, StoreWatch } from '@pipeline/store';
 import type { SessionIdentity } from '../accounts/browser-sessions.ts';
+import type { IdentityProvider } from '../accounts/providers/identity-provider.ts';
+import { identityProviders, type ProviderOptions } from '../accounts/providers/identity-providers.ts';
 import { type ConnectionIdentity, connectionAuthenticator } from '../auth/connection-tokens.ts';
 import { type PublicAddress, publicAddress } from '../auth/public-address.ts';
 import { type RequestLimitOptions, type RequestLimits, requestLimits } from '../auth/request-limits.ts';
+import { sharedRateLimiter } from '../auth/shared-rate-limit.ts';
 import { type WorkerIdentity, workerAuthenticator } from '../auth/worker-tokens.ts';
 import { createOauth, type Oauth, type OauthOptions } from '../oauth/oauth.ts';
 import { oauthPruning } from '../oauth/prune.ts';
@@ -38,6 +41,8 @@ export interface HostedOptions {
   /** Published to connections; undefined = not published. */
   storeDetails: StoreDetails | undefined;
   oauth: OauthOptions;
+  /** Services that log users in; undefined = passwords only. */
+  identityProviders?: ProviderOptions | undefined;
   /** Proxies in front whose word about the caller's address is believed. */
   trustedProxies: number;
   /** Undefined: every delivery is refused. */
@@ -61,6 +66,9 @@ export interface HostedContext
   waiters: ClaimWaiters;
   address: PublicAddress;
   oauth: Oauth;
+  providers: readonly IdentityProvider[];
+  /** Logins by providers that an address begins. */
+  providerLogins: RateLimiter;
   authenticateWorker: Authenticate<WorkerIdentity>;
   authenticateConnection: Authenticate<ConnectionIdentity>;
   authenticateSession: Authenticate<SessionIdentity>;
@@ -98,6 +106,7 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     metrics,
   });
   const address = publicAddress(options.publicUrl);
+  const providerOptions = options.identityProviders ?? { limit: 0 };
   const storeReady = () => storeWatch.isConnected;
   const oauth = createOauth(
     { store, address, log, onLoginFailure: loginAudit({ store, service: 'hosted-api', storeReady, log, now }) },
@@ -113,6 +122,10 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     authenticateConnection: reportingOutages(storeWatch, connectionAuthenticator(store, address)),
     authenticateSession: reportingOutages(storeWatch, oauth.sessions.authenticate),
     oauth,
+    providers: identityProviders(providerOptions, address),
+    providerLogins: sharedRateLimiter(store.tenant, {
+      ...{ name: 'provider login', limit: providerOptions.limit, windowSeconds: 300 },
+    }),
     storeWatch,
     settings,
     loops: [

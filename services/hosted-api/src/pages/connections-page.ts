@@ -1,6 +1,6 @@
 import { type Html, html } from '@pipeline/domain';
 import type { Account, ConnectionEntry } from '@pipeline/store';
-import { type Page, page } from './layout.ts';
+import { moment, type Page, page } from './layout.ts';
 
 export interface ConnectionsView {
   account: Account;
@@ -23,6 +23,7 @@ export function connectionsPage({ account, connections, formToken, ended }: Conn
     'Your connections',
     html`${status}${intro}
 ${connections.map(entry)}
+<p><a href="/account/logins">Ways to log in</a></p>
 <form method="post" action="/account/logout">
 <input type="hidden" name="form_token" value="${formToken}">
 <button type="submit" class="plain">Log out</button>
@@ -60,5 +61,3 @@ const facts = ({ organisation, ...times }: ConnectionEntry): Html => html`<dl>
 <dt>Last refreshed</dt><dd>${times.lastUsedAt ? moment(times.lastUsedAt) : 'never'}</dd>
 <dt>Expires</dt><dd>${moment(times.expiresAt)}</dd>
 </dl>`;
-
-const moment = (time: string): Html => html`<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;

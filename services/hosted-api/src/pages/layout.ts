@@ -109,3 +109,7 @@ ${style}
 
 /** What is wrong; screen readers announce it at once. */
 export const alert = (text: string): Html => html`<p class="alert" role="alert" id="problem">${text}</p>`;
+
+/** A time, to the minute. */
+export const moment = (time: string): Html =>
+  html`<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;

@@ -2,6 +2,12 @@ import { html } from '@pipeline/domain';
 import type { Program } from '../accounts/program.ts';
 import { alert, type Page, page } from './layout.ts';
 
+/** A provider as the pages show it. */
+export interface LoginChoice {
+  id: string;
+  label: string;
+}
+
 export interface LoginForm {
   formToken: string;
   /** Where the login leads. */
@@ -10,13 +16,16 @@ export interface LoginForm {
   program: Program | null;
   /** As it was typed. */
   email?: string;
+  /** Services that log in in place of a password. */
+  providers: readonly LoginChoice[];
   /** What is wrong with the form as a whole, or with one field. */
   problem?: string;
   fields?: { email?: string; password?: string };
 }
 
 /** The login form. It names the product, and the program on whose behalf it is shown. */
-export function loginPage({ formToken, returnTo, program, email = '', problem, fields = {} }: LoginForm): Page {
+export function loginPage(form: LoginForm): Page {
+  const { formToken, returnTo, program, providers, email = '', problem, fields = {} } = form;
   const wrong = (name: 'email' | 'password') =>
     fields[name] ? html`<p class="error" id="${name}-error">${fields[name]}</p>` : null;
   const marks = (name: 'email' | 'password') =>
@@ -41,7 +50,14 @@ ${wrong('email')}
 ${wrong('password')}
 <button type="submit">Log in</button>
 </form>
+${providers.map((provider) => providerLink(provider, returnTo))}
 <p class="soft">The operator of this service creates accounts and sets new passwords.</p>`,
     { refused: Boolean(problem || fields.email || fields.password) },
   );
 }
+
+/** A link and no form: the policy of a page with a password names no other site, and holds for redirects after a form. */
+const providerLink = ({ id, label }: LoginChoice, returnTo: string) =>
+  html`<p class="row"><a class="button plain" href="/account/login/${id}/start?return_to=${encodeURIComponent(returnTo)}">Log in
+with ${label}</a></p>
+`;

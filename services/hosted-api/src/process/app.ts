@@ -10,6 +10,7 @@ import { accountHandlers } from '../routes/accounts/account.ts';
 import { browserHandlers } from '../routes/accounts/browser.ts';
 import { consentHandlers } from '../routes/accounts/consent.ts';
 import { oauthHandlers } from '../routes/accounts/oauth.ts';
+import { providerLoginHandlers } from '../routes/accounts/provider-login.ts';
 import { homeHandlers } from '../routes/home.ts';
 import { signatureRequirement, webhookHandlers } from '../routes/intake.ts';
 import { mcpHandlers } from '../routes/mcp.ts';
@@ -21,7 +22,8 @@ import { workerHandlers } from '../routes/workers.ts';
 /** The hosted API on these dependencies. `answerCheck`: what an answer that the contract does not declare leads to. */
 export function createHostedApp(context: HostedContext, answerCheck: 'throw' | 'log'): Express {
   const { storeWatch, log, metrics, now, limits, oauth, address, trustedProxies } = context;
-  const pages = { store: context.engine.store, oauth, resource: address.resource };
+  const { providers } = context;
+  const pages = { store: context.engine.store, oauth, providers, resource: address.resource };
   const lost = () => storeWatch.loop.wake();
   // Counted in the store, which may be away.
   const shared = (limiter: RateLimiter) => ({ take: reportingOutages(storeWatch, (key: string) => limiter.take(key)) });
@@ -35,7 +37,15 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
     ...webhookHandlers(context),
     ...oauthHandlers({ oauth, address }),
     ...browserHandlers(context),
-    ...asPages({ ...homeHandlers(context), ...accountHandlers(pages), ...consentHandlers(pages) }, lost),
+    ...asPages(
+      {
+        ...homeHandlers(context),
+        ...accountHandlers(pages),
+        ...providerLoginHandlers(pages),
+        ...consentHandlers(pages),
+      },
+      lost,
+    ),
   };
   return createApp({
     surface: hostedSurface,
@@ -56,7 +66,12 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
     errorPage,
     limits: {
       address: limits.address,
-      routes: { token: shared(oauth.tokens), registerClient: shared(oauth.registrations) },
+      routes: {
+        token: shared(oauth.tokens),
+        registerClient: shared(oauth.registrations),
+        startLogin: shared(context.providerLogins),
+        connectLogin: shared(context.providerLogins),
+      },
       identity: { worker: limits.worker, connection: limits.connection },
     },
   });

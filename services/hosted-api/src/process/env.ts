@@ -1,11 +1,13 @@
 import { envInt, envPemKey, envPort } from '@pipeline/runtime';
 import { z } from 'zod';
+import { CLIENT_AUTH_METHODS } from '../accounts/providers/client-auth-methods.ts';
 
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
+const SECURE = /^https:|^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/;
 /** Passwords and tokens go there, so it is https, but for this machine itself. */
 const publicUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
-  .refine((text) => /^https:|^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/.test(text), {
+  .refine((text) => SECURE.test(text), {
     error: 'must be https://, because passwords and tokens are sent there; http:// is allowed for localhost only',
     abort: true,
   })
@@ -16,6 +18,14 @@ const cookieKeys = z
   .refine((keys) => keys.every((key) => key.length >= 32), {
     error: 'must be comma-separated secrets of 32 characters or more; generate one with openssl rand -hex 32',
   });
+/** Client secrets are sent there. */
+const loginUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an https:// URL' })
+  .max(500)
+  .refine((text) => SECURE.test(text), {
+    error: 'must be https://, because secrets are sent there; http:// is allowed for localhost only',
+  });
+const label = z.string().trim().min(1).max(40);
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 
 /** Variables of this process, beside those that every process understands. */
@@ -53,6 +63,39 @@ export const hostedEnv = {
   TOKEN_RATE_LIMIT: envInt(0, 1_000_000)
     .default(600)
     .describe('Token requests per 5 minutes and address, over all replicas; 0 = no limit.'),
+  OIDC_ISSUER: loginUrl
+    .optional()
+    .describe(
+      'Issuer of the OpenID Connect provider that users log in with, exactly as its discovery document names it. Unset = no such login.',
+    ),
+  OIDC_CLIENT_ID: z
+    .string()
+    .optional()
+    .describe('Client id at the OpenID Connect provider; required with OIDC_ISSUER.'),
+  OIDC_CLIENT_SECRET: z
+    .string()
+    .optional()
+    .describe('Client secret at the OpenID Connect provider; required with OIDC_ISSUER.'),
+  OIDC_CLIENT_AUTH_METHOD: z
+    .enum(CLIENT_AUTH_METHODS)
+    .default('client_secret_basic')
+    .describe('How the client authenticates at the token endpoint: client_secret_basic or client_secret_post.'),
+  OIDC_LABEL: label.default('single sign-on').describe('Name of the OpenID Connect provider on the login page.'),
+  GITHUB_LOGIN_CLIENT_ID: z
+    .string()
+    .optional()
+    .describe('Client id of an OAuth app or GitHub App that users log in with. Unset = no login by GitHub.'),
+  GITHUB_LOGIN_CLIENT_SECRET: z
+    .string()
+    .optional()
+    .describe('Client secret of that app; required with GITHUB_LOGIN_CLIENT_ID.'),
+  GITHUB_LOGIN_URL: loginUrl
+    .default('https://github.com')
+    .describe('Base URL of the pages of GitHub for logins; for GitHub Enterprise Server: https://HOST.'),
+  GITHUB_LOGIN_LABEL: label.default('GitHub').describe('Name of GitHub on the login page.'),
+  PROVIDER_LOGIN_RATE_LIMIT: envInt(0, 100_000)
+    .default(100)
+    .describe('Logins by GitHub or OpenID Connect begun per 5 minutes and address, over all replicas; 0 = no limit.'),
   MONITOR_URL: httpUrl.optional().describe('Public URL of the monitor.'),
   TELL_STORE_DETAILS: z
     .stringbool()

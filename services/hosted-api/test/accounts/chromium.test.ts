@@ -26,7 +26,20 @@ if (executablePath === null) process.stderr.write('no Chromium is installed: wha
 const inBrowser = executablePath === null ? describe.skip : describe;
 
 inBrowser('in Chromium', () => {
-  const world = testOauth();
+  // A provider that redirects further, as one with a login of its own does.
+  const world = testOauth({}, async () => {
+    const provider = createServer((request, response) => {
+      if (request.url?.startsWith('/login/oauth/authorize')) {
+        const { port } = request.socket.address() as AddressInfo;
+        response.writeHead(302, { location: `http://localhost:${port}/elsewhere` }).end();
+      } else response.end('<!doctype html><title>Provider</title><p>Who are you?');
+    });
+    serverClosedWithFile(provider);
+    provider.listen(0, '127.0.0.1');
+    await once(provider, 'listening');
+    const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+    return { identityProviders: { github: { url, clientId: 'c', clientSecret: 's', label: 'GitHub' }, limit: 0 } };
+  });
   let browser: Browser;
   let callback = '';
   const seen: string[] = [];
@@ -96,6 +109,21 @@ inBrowser('in Chromium', () => {
     await press(page, 'button.bad');
     expect(await page.$eval('[role=status]', (status) => status.textContent)).toContain('was ended');
     expect(await world.call(tokens.access)).toBe(401);
+    await close();
+  });
+
+  test('the redirects to a provider are followed from the login and from the page that connects accounts', async () => {
+    const { page, complaints, close } = await open();
+    await page.goto(`${world.front.url}/account/login`);
+    await press(page, 'a[href^="/account/login/github/start"]');
+    expect(await page.title()).toBe('Provider');
+    await page.goto(`${world.front.url}/account/login`);
+    await logIn(page, (await world.person('acme')).email);
+    await page.goto(`${world.front.url}/account/logins`);
+    expect(await fits(page)).toBe(true);
+    await press(page, 'form[action="/account/logins/github/connect"] button');
+    expect(await page.title()).toBe('Provider');
+    expect(complaints.filter((text) => /policy|form-action/i.test(text))).toEqual([]);
     await close();
   });
 

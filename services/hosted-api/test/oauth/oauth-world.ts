@@ -44,8 +44,11 @@ export interface TokenAnswer {
   body: any;
 }
 
-/** Two replicas over one store behind a balancer that alternates, for the tests of a file. */
-export function testOauth(options: Options = {}): OauthWorld {
+/**
+ * Two replicas over one store behind a balancer that alternates, for the tests of a file.
+ * @param prepare returns options that need the public address.
+ */
+export function testOauth(options: Options = {}, prepare?: (front: Front) => Promise<Options>): OauthWorld {
   let front: Front | undefined;
   const hosting = testHosted(options);
   const there = () => {
@@ -54,7 +57,7 @@ export function testOauth(options: Options = {}): OauthWorld {
   };
   beforeAll(async () => {
     front = await startFront();
-    const more = { oauth: OAUTH, ...options, publicUrl: front.url };
+    const more = { oauth: OAUTH, ...options, ...(await prepare?.(front)), publicUrl: front.url };
     const replicas = [await hosting.start(more), await hosting.start(more)];
     front.to(replicas.map(({ url }) => url));
   });

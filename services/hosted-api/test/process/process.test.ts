@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { testProcesses, until } from '@pipeline/testing';
@@ -97,6 +98,33 @@ test.each([
   const service = run({ DATABASE_URL: database.url, PUBLIC_URL: address });
   expect(await service.exited).toBe(78);
   expect(service.output.err).toMatch(new RegExp(`PUBLIC_URL: must .*${why}`));
+});
+
+test.each([
+  [{ OIDC_ISSUER: 'https://login.example.org' }, 'OIDC_CLIENT_ID: must be set, because OIDC_ISSUER is set'],
+  [{ GITHUB_LOGIN_CLIENT_SECRET: 's' }, 'GITHUB_LOGIN_CLIENT_ID: must be set'],
+  [{ OIDC_ISSUER: 'http://login.example.org' }, 'OIDC_ISSUER: must be https://'],
+  [{ GITHUB_LOGIN_URL: 'http://localhost.evil.example' }, 'GITHUB_LOGIN_URL: must be https://'],
+])('it refuses to start when the variables of a provider are %j', async (env, message) => {
+  const service = run({ DATABASE_URL: database.url, ...env });
+  expect(await service.exited).toBe(78);
+  expect(service.output.err).toContain(message);
+});
+
+test('it offers a login by GitHub when the secret is in a file', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'secret-')), 'secret');
+  writeFileSync(file, 'the secret\n');
+  const service = run({
+    ...{ DATABASE_URL: database.url, GITHUB_LOGIN_CLIENT_ID: 'Iv1.x', GITHUB_LOGIN_CLIENT_SECRET_FILE: file },
+    GITHUB_LOGIN_URL: 'https://github.example.org/',
+  });
+  const url = await service.urlOf('listening');
+  const start = await fetch(`${url}/account/login/github/start`, { redirect: 'manual' });
+  const location = start.headers.get('location') ?? '';
+  expect(location).toMatch(/^https:\/\/github\.example\.org\/login\/oauth\/authorize\?/);
+  expect(new URL(location).searchParams.get('redirect_uri')).toMatch(/\/account\/login\/github\/callback$/);
+  service.child.kill('SIGTERM');
+  expect(await service.exited).toBe(0);
 });
 
 test('it fetches no metadata document from an address inside, however it is spelled', async () => {

@@ -160,6 +160,15 @@ inBrowser('the customers’ pages', () => {
     expect(complaints).toEqual([]);
   }, 60_000);
 
+  test('leads from the sessions to the ways to log in when the link is followed', async () => {
+    const { page } = await open(768, 'light');
+    await logIn(page, await personIn(0, 'owner'));
+    await page.goto(`${world.front.url}/#/sessions`);
+    await page.getByRole('link', { name: 'Ways to log in' }).click();
+    await page.getByRole('heading', { name: 'Ways to log in' }).waitFor();
+    expect(await page.getByText('can log in with your password').count()).toBe(1);
+  }, 60_000);
+
   test('ends the session of another browser, which shows the login at its next read', async () => {
     const person = await personIn(0, 'owner');
     const [first, second] = [(await open(768, 'light')).page, (await open(768, 'light')).page];

@@ -4,6 +4,7 @@ import { type HandlerInput, RateLimited } from '@pipeline/http';
 import { type Account, findAccount, liveConnectionsOf, revokeConnection, type Store } from '@pipeline/store';
 import { errors } from 'oidc-provider';
 import { type Program, programOf } from '../../accounts/program.ts';
+import type { IdentityProvider } from '../../accounts/providers/identity-provider.ts';
 import type { Oauth } from '../../oauth/oauth.ts';
 import { goTo, type PageAnswer, show, strangeForm, tryAgain } from '../../pages/answers.ts';
 import { connectionsPage, endConnectionPage } from '../../pages/connections-page.ts';
@@ -16,19 +17,20 @@ export type PageInput<Id extends (typeof pageRoutes)[number]['id']> = HandlerInp
 export interface PageDeps {
   store: Store;
   oauth: Oauth;
+  providers: readonly IdentityProvider[];
 }
 
 const HOME = '/account/connections';
 /** Where a login may lead: to a consent in progress, the start page, or home; never to another site. */
 const RETURN = /^\/oauth\/interaction\/([\w-]{1,100})$/;
 
-const returnOf = (wanted: string | null | undefined): string =>
+export const returnOf = (wanted: string | null | undefined): string =>
   wanted === '/' || (wanted && RETURN.test(wanted)) ? wanted : HOME;
 export const formOf = (body: Uint8Array): URLSearchParams => new URLSearchParams(new TextDecoder().decode(body));
 export const loginFor = (path: string): string => `/account/login?return_to=${encodeURIComponent(path)}`;
 
 /** Login, logout and the list of one's own connections. */
-export function accountHandlers({ store, oauth }: PageDeps) {
+export function accountHandlers({ store, oauth, providers }: PageDeps) {
   const { sessions } = oauth;
   return {
     showLogin: async ({ request, query }: PageInput<'showLogin'>): Promise<PageAnswer> => {
@@ -36,9 +38,9 @@ export function accountHandlers({ store, oauth }: PageDeps) {
       const { account, formToken, headers } = await sessions.visitor(request);
       if (account) return goTo(returnTo);
       const program = await programAsking(oauth, returnTo);
-      return show(200, loginPage({ formToken, returnTo, program }), headers);
+      return show(200, loginPage({ formToken, returnTo, program, providers }), headers);
     },
-    logIn: async (input: PageInput<'logIn'>): Promise<PageAnswer> => logIn({ store, oauth }, input),
+    logIn: async (input: PageInput<'logIn'>): Promise<PageAnswer> => logIn({ store, oauth, providers }, input),
     logOut: async ({ request, body }: PageInput<'logOut'>): Promise<PageAnswer> => {
       const form = formOf(body);
       if (!sessions.isOurForm(request, form)) return strangeForm();
@@ -69,7 +71,7 @@ export function accountHandlers({ store, oauth }: PageDeps) {
   };
 }
 
-async function logIn({ store, oauth }: PageDeps, input: PageInput<'logIn'>): Promise<PageAnswer> {
+async function logIn({ store, oauth, providers }: PageDeps, input: PageInput<'logIn'>): Promise<PageAnswer> {
   const { request, address, body, log } = input;
   const form = formOf(body);
   const [email, password] = [form.get('email') ?? '', form.get('password') ?? ''];
@@ -77,7 +79,7 @@ async function logIn({ store, oauth }: PageDeps, input: PageInput<'logIn'>): Pro
   const { formToken, headers } = await oauth.sessions.visitor(request);
   const program = await programAsking(oauth, returnTo);
   const again = (status: 400 | 403 | 429, problem: Partial<LoginForm>, more: Readonly<Record<string, string>> = {}) =>
-    show(status, loginPage({ formToken, returnTo, program, email, ...problem }), { ...headers, ...more });
+    show(status, loginPage({ formToken, returnTo, program, providers, email, ...problem }), { ...headers, ...more });
   if (!oauth.sessions.isOurForm(request, form))
     return again(403, {
       problem: 'This form is too old, or your browser does not accept cookies from this site. Please try again.',

@@ -45,6 +45,9 @@ export default function SessionsPage() {
           </ul>
         )}
       </Panel>
+      <p>
+        <a href="/account/logins">Ways to log in</a>: your password and connected accounts.
+      </p>
       {plan && <EndDialog plan={plan} onClose={() => setPlan(null)} />}
     </Page>
   );
