@@ -10,6 +10,12 @@ export class InputError extends Error {}
 /** Usage error detected by the command itself. */
 export class UsageError extends Error {}
 
+/** There is no login, or it has ended. */
+export class LoginError extends Error {}
+
+/** The service cannot be reached. */
+export class ServiceError extends Error {}
+
 /** @throws InputError naming the file. */
 export async function readText(file: string, stdin: Readable): Promise<string> {
   if (file === '-') return text(stdin);
