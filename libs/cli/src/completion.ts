@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type LocalSession, leaf, type Run } from './command/command.ts';
-import { UsageError } from './command/input.ts';
+import { UsageError } from './command/errors.ts';
 
 /** Words that may follow the commands given so far: `admin org` -> `create list show`. */
 type Words = readonly [path: string, words: string][];
@@ -68,10 +68,7 @@ function fish(words: Words): string {
   set -l path ''
   for word in (commandline -opc)[2..]
     set -l next (string trim -- "$path $word")
-    contains -- "$next" ${words
-      .slice(1)
-      .map(([path]) => `'${path}'`)
-      .join(' ')}; and set path $next
+    contains -- "$next" ${pathsOf(words).join(' ')}; and set path $next
   end
   switch "$path"
 ${rows.join('\n')}

@@ -2,8 +2,8 @@ import { PipelineError, ToolError } from '@pipeline/client';
 import { AppError, displayText } from '@pipeline/domain';
 import { EnvError, StartError } from '@pipeline/runtime';
 import type { Answer, CommandAction, Flags, Session } from './command/command.ts';
+import { InputError, LoginError, ServiceError, UsageError } from './command/errors.ts';
 import { EXIT } from './command/exit-codes.ts';
-import { InputError, LoginError, ServiceError, UsageError } from './command/input.ts';
 import { jsonText } from './command/json-text.ts';
 import type { Streams } from './command/streams.ts';
 

@@ -1,4 +1,4 @@
-import { UsageError } from './input.ts';
+import { UsageError } from './errors.ts';
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 

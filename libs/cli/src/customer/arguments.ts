@@ -1,4 +1,4 @@
-import { UsageError } from '../command/input.ts';
+import { UsageError } from '../command/errors.ts';
 
 const SLUG = /^[\w.-]{1,100}\/[\w.-]{1,100}$/;
 

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { StartError } from '@pipeline/runtime';
 import { z } from 'zod';
-import { ServiceError } from '../command/input.ts';
+import { ServiceError } from '../command/errors.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,24 +1,16 @@
-import { randomBytes } from 'node:crypto';
 import { clientCredentials } from '@pipeline/client';
-import { DeadlineError, withDeadline } from '@pipeline/runtime';
 import type { Command } from 'commander';
-import { openBrowser } from '../browser/browser.ts';
-import { type Callback, startLoopback } from '../browser/loopback.ts';
-import { noticePage } from '../browser/pages.ts';
 import { type Answer, type Flags, type LocalSession, leaf, type Run } from '../command/command.ts';
-import { LoginError, UsageError } from '../command/input.ts';
-import { wholeNumber } from '../command/values.ts';
+import { LoginError, UsageError } from '../command/errors.ts';
+import { type BrowserOptions, browserLogin, pastedLogin } from './browser-login.ts';
 import { type Login, LoginFile, type UserLogin, withLogin, withoutLogin } from './login-file.ts';
 import { text } from './render.ts';
 import { addressOf, type HostOption, openService, secretOf } from './session.ts';
 
-interface LoginOptions extends Flags, HostOption {
+interface LoginOptions extends Flags, HostOption, BrowserOptions {
   clientId?: string;
   clientSecretEnv?: string;
-  port?: string;
-  timeout?: string;
-  /** false with --no-open. */
-  open: boolean;
+  paste?: boolean;
 }
 
 export const HOST_OPTION: [string, string] = [
@@ -35,6 +27,10 @@ export function loginCommands(program: Command, run: Run<LocalSession>): void {
     writes: false,
     options: [
       HOST_OPTION,
+      [
+        '--paste',
+        'log in with a browser on another machine: open the address there, and paste here the address that it is redirected to',
+      ],
       ['--client-id <id>', 'log in without a browser, with client credentials of an administrator'],
       [
         '--client-secret-env <name>',
@@ -60,11 +56,13 @@ async function logIn(session: LocalSession, options: LoginOptions): Promise<Answ
   const { clientId, clientSecretEnv: secretEnv } = options;
   if ((clientId === undefined) !== (secretEnv === undefined))
     throw new UsageError('--client-id and --client-secret-env belong together');
+  if (clientId !== undefined && options.paste === true)
+    throw new UsageError('--client-id needs no browser: omit --paste');
   const host = await addressOf(options, env);
   const login =
     clientId !== undefined && secretEnv !== undefined
       ? await clientLogin(host, { clientId, secretEnv }, env)
-      : await browserLogin(session, host, options);
+      : await (options.paste === true ? pastedLogin : browserLogin)(session, host, options);
   const file = new LoginFile(env);
   const previous = await file.locked(async (logins, save) => {
     await save(withLogin(logins, host, login));
@@ -91,55 +89,6 @@ async function clientLogin(
     throw new UsageError('--client-secret-env must be the name of an environment variable, not the secret');
   await clientCredentials({ url: host, ...secretOf({ clientId, secretEnv }, env) })(false);
   return { kind: 'client', clientId, secretEnv };
-}
-
-async function browserLogin(session: LocalSession, host: string, options: LoginOptions): Promise<UserLogin> {
-  const { env, streams, isJson } = session;
-  const port = wholeNumber('--port', options.port ?? '0', [0, 65_535]);
-  const minutes = wholeNumber('--timeout', options.timeout ?? '10', [1, 60]);
-  const { authorizationRequest, redeem, register } = await import('./oauth.ts');
-  const state = randomBytes(32).toString('base64url');
-  const print = (key: 'open' | 'notice', value: string, prefix: string) =>
-    void streams.stderr.write(isJson ? `${JSON.stringify({ [key]: value })}\n` : `${prefix}${value}\n`);
-  const loopback = await startLoopback({
-    port,
-    state,
-    failureTitle: 'You are not logged in',
-    firstPage: null,
-    acceptErrors: true,
-    onRefused: (reason) => print('notice', reason, 'notice: '),
-  });
-  try {
-    const config = await register(host, loopback.redirectUrl);
-    const request = await authorizationRequest(config, loopback.redirectUrl, state);
-    print('open', request.url.href, 'Open this address in a browser on this machine: ');
-    if (options.open && streams.stdin.isTTY === true) openBrowser(request.url.href, env);
-    const callback = await inTime(loopback.callback, minutes);
-    return await answered(callback, () => redeem(host, config, callback.url, request));
-  } finally {
-    await loopback.close();
-  }
-}
-
-/** Shows the user in the browser how the login ended. */
-async function answered(callback: Callback, redeem: () => Promise<UserLogin>): Promise<UserLogin> {
-  try {
-    const login = await redeem();
-    await callback.show(noticePage('You are logged in', 'You may close this page and go back to the terminal.'));
-    return login;
-  } catch (error) {
-    await callback.fail(error instanceof Error ? error.message : String(error));
-    throw error;
-  }
-}
-
-async function inTime<T>(work: Promise<T>, minutes: number): Promise<T> {
-  try {
-    return await withDeadline(work, minutes * 60_000, 'the login');
-  } catch (cause) {
-    if (!(cause instanceof DeadlineError)) throw cause;
-    throw new LoginError(`the browser did not come back within ${minutes} minutes; run the command again`, { cause });
-  }
 }
 
 async function logOut(options: HostOption & { keepConnection?: boolean }, env: LocalSession['env']): Promise<Answer> {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type LocalSession, leaf, type Run } from '../command/command.ts';
-import { UsageError } from '../command/input.ts';
+import { UsageError } from '../command/errors.ts';
 import { HOST_OPTION } from './login.ts';
 import { addressOf, type HostOption } from './session.ts';
 

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { displayText } from '@pipeline/domain';
 import type { Configuration, TokenEndpointResponse } from 'openid-client';
-import { InputError, LoginError, ServiceError } from '../command/input.ts';
+import { InputError, LoginError, ServiceError } from '../command/errors.ts';
 import type { UserLogin } from './login-file.ts';
 
 /** Seconds until a response of the authorization server must be complete. */

@@ -1,6 +1,6 @@
 import { clientCredentials, createHostedClient } from '@pipeline/client';
 import type { LocalSession } from '../command/command.ts';
-import { LoginError, ServiceError, UsageError } from '../command/input.ts';
+import { LoginError, ServiceError, UsageError } from '../command/errors.ts';
 import { hostOf } from '../command/values.ts';
 import { type Login, LoginFile, type UserLogin, withLogin, withoutLogin } from './login-file.ts';
 import type { HostedReader, Reads } from './operations.ts';
@@ -10,8 +10,8 @@ type Env = LocalSession['env'];
 /** A token is replaced when it ends within this time. */
 const MARGIN_MS = 30_000;
 
-/** Retries of a read, with growing pauses: about a minute in all. */
-const RETRIES = 6;
+/** Retries of a read, with growing pauses: about a second in all. */
+const RETRIES = 2;
 
 export interface HostOption {
   host?: string;
@@ -35,17 +35,17 @@ export interface ServiceSession {
 }
 
 /** Opens a client of the hosted API with the login of the user. @throws LoginError without one. */
-export async function openService(options: HostOption, env: Env): Promise<ServiceSession> {
+export async function openService(options: HostOption, env: Env, retries = RETRIES): Promise<ServiceSession> {
   const host = await addressOf(options, env);
   const file = new LoginFile(env);
   const login = (await file.read()).logins[host];
   if (!login) throw new LoginError(`you are not logged in: run pipeline login --host ${host}`);
-  return { host, client: clientWith(host, tokenOf(file, host, login, env)) };
+  return { host, client: clientWith(host, tokenOf(file, host, login, env), retries) };
 }
 
 /** A client of the hosted API; failures of the connection name the address. */
-function clientWith(host: string, token: (refused: boolean) => Promise<string>): HostedReader {
-  return createHostedClient<Reads>({ url: host, token, retries: RETRIES, fetch: reaching(host) });
+function clientWith(host: string, token: (refused: boolean) => Promise<string>, retries: number): HostedReader {
+  return createHostedClient<Reads>({ url: host, token, retries, fetch: reaching(host) });
 }
 
 /** `fetch` whose network errors are those of commands. */

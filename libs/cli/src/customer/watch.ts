@@ -17,6 +17,9 @@ interface WatchOptions extends Flags, HostOption {
 /** Issues of a repository that are watched: one page. */
 const MAX_ISSUES = 500;
 
+/** Retries of a read, with growing pauses: a watch survives an outage of about a minute. */
+const RETRIES = 6;
+
 /** Adds the command that prints changes as they happen. */
 export function watchCommand(program: Command, run: Run<LocalSession>): void {
   leaf<WatchOptions, LocalSession>(program, run, {
@@ -41,7 +44,7 @@ async function watch({ env, streams, isJson }: LocalSession, target: string, opt
   const most = options.changes === undefined ? null : wholeNumber('--changes', options.changes, [1, 99_999]);
   const issue = target.includes('#') ? issueRef(target) : null;
   const repo = issue?.repo ?? repoSlug(target);
-  const service = await openService(options, env);
+  const service = await openService(options, env, RETRIES);
   const changes = issue
     ? issueChanges(service, issue, everyMs)
     : repoChanges(service, { repo, everyMs, state: options.state });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Flags } from '../command/command.ts';
-import { UsageError } from '../command/input.ts';
+import { UsageError } from '../command/errors.ts';
 import { hostOf, urlOf, wholeNumber } from '../command/values.ts';
 
 /** Options of `pipeline init` as commander returns them. */
