@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { type Answer, type Flags, type LocalSession, leaf, type Run } from '../command/command.ts';
 import { LoginError, UsageError } from '../command/errors.ts';
 import { type BrowserOptions, browserLogin, pastedLogin } from './browser-login.ts';
+import { HOST_OPTION } from './host-option.ts';
 import { type Login, LoginFile, type UserLogin, withLogin, withoutLogin } from './login-file.ts';
 import { text } from './render.ts';
 import { addressOf, type HostOption, openService, secretOf } from './session.ts';
@@ -12,11 +13,6 @@ interface LoginOptions extends Flags, HostOption, BrowserOptions {
   clientSecretEnv?: string;
   paste?: boolean;
 }
-
-export const HOST_OPTION: [string, string] = [
-  '--host <url>',
-  'address of the hosted API, such as https://pipeline.example.org (default: PIPELINE_URL, else that of the last login)',
-];
 
 /** Adds the commands that begin and end a login. */
 export function loginCommands(program: Command, run: Run<LocalSession>): void {

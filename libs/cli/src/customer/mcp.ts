@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type LocalSession, leaf, type Run } from '../command/command.ts';
 import { UsageError } from '../command/errors.ts';
-import { HOST_OPTION } from './login.ts';
+import { HOST_OPTION } from './host-option.ts';
 import { addressOf, type HostOption } from './session.ts';
 
 const json = (value: object): string => JSON.stringify(value, null, 2);

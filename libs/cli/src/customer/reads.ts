@@ -4,7 +4,7 @@ import { table } from '../command/table.ts';
 import { wholeNumber } from '../command/values.ts';
 import { issueRef, repoSlug } from './arguments.ts';
 import { costsText } from './costs.ts';
-import { HOST_OPTION } from './login.ts';
+import { HOST_OPTION } from './host-option.ts';
 import type { CostSummary, IssuePage } from './operations.ts';
 import { overviewText } from './overview.ts';
 import { ago, cell, text, usd } from './render.ts';

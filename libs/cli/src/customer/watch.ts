@@ -3,7 +3,7 @@ import { type Answer, type Flags, type LocalSession, leaf, type Run } from '../c
 import { jsonText } from '../command/json-text.ts';
 import { wholeNumber } from '../command/values.ts';
 import { type IssueRef, issueRef, repoSlug } from './arguments.ts';
-import { HOST_OPTION } from './login.ts';
+import { HOST_OPTION } from './host-option.ts';
 import type { Issue, IssueWhy } from './operations.ts';
 import { cell, text } from './render.ts';
 import { type HostOption, openService, type ServiceSession } from './session.ts';
