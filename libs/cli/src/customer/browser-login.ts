@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { displayText } from '@pipeline/domain';
 import { DeadlineError, withDeadline } from '@pipeline/runtime';
 import { openBrowser } from '../browser/browser.ts';
 import { type Callback, startLoopback } from '../browser/loopback.ts';
@@ -74,6 +75,24 @@ async function inTime<T>(work: Promise<T>, minutes: number): Promise<T> {
   } catch (cause) {
     if (!(cause instanceof DeadlineError)) throw cause;
     throw new LoginError(`the browser did not come back within ${minutes} minutes; run the command again`, { cause });
+  }
+}
+
+/** Logs in with a browser on any machine, where the user enters a code that is shown here. */
+export async function deviceLogin(session: LocalSession, host: string, options: BrowserOptions): Promise<UserLogin> {
+  const minutes = wholeNumber('--timeout', options.timeout ?? '10', [1, 60]);
+  const oauth = await import('./oauth.ts');
+  const { isJson, streams } = session;
+  const show = ({ verification_uri: url, user_code: code }: { verification_uri: string; user_code: string }) => {
+    const [open, shown] = [displayText(url, 500), displayText(code, 50)];
+    const line = `Open ${open} in any browser, log in and enter the code ${shown}`;
+    streams.stderr.write(`${isJson ? JSON.stringify({ open, code: shown }) : line}\n`);
+  };
+  const stop = new AbortController();
+  try {
+    return await inTime(oauth.deviceLogin(host, show, stop.signal), minutes);
+  } finally {
+    stop.abort();
   }
 }
 

@@ -2,7 +2,7 @@ import { clientCredentials } from '@pipeline/client';
 import type { Command } from 'commander';
 import { type Answer, type Flags, type LocalSession, leaf, type Run } from '../command/command.ts';
 import { LoginError, UsageError } from '../command/errors.ts';
-import { type BrowserOptions, browserLogin, pastedLogin } from './browser-login.ts';
+import { type BrowserOptions, browserLogin, deviceLogin, pastedLogin } from './browser-login.ts';
 import { HOST_OPTION } from './host-option.ts';
 import { type Login, LoginFile, type UserLogin, withLogin, withoutLogin } from './login-file.ts';
 import { text } from './render.ts';
@@ -12,6 +12,7 @@ interface LoginOptions extends Flags, HostOption, BrowserOptions {
   clientId?: string;
   clientSecretEnv?: string;
   paste?: boolean;
+  device?: boolean;
 }
 
 /** Adds the commands that begin and end a login. */
@@ -23,6 +24,7 @@ export function loginCommands(program: Command, run: Run<LocalSession>): void {
     writes: false,
     options: [
       HOST_OPTION,
+      ['--device', 'log in with a browser on any machine: enter there the code that is printed here'],
       [
         '--paste',
         'log in with a browser on another machine: open the address there, and paste here the address that it is redirected to',
@@ -52,13 +54,13 @@ async function logIn(session: LocalSession, options: LoginOptions): Promise<Answ
   const { clientId, clientSecretEnv: secretEnv } = options;
   if ((clientId === undefined) !== (secretEnv === undefined))
     throw new UsageError('--client-id and --client-secret-env belong together');
-  if (clientId !== undefined && options.paste === true)
-    throw new UsageError('--client-id needs no browser: omit --paste');
+  if ([clientId !== undefined, options.paste === true, options.device === true].filter(Boolean).length > 1)
+    throw new UsageError('--client-id, --device and --paste exclude each other');
   const host = await addressOf(options, env);
   const login =
     clientId !== undefined && secretEnv !== undefined
       ? await clientLogin(host, { clientId, secretEnv }, env)
-      : await (options.paste === true ? pastedLogin : browserLogin)(session, host, options);
+      : await loginIn(options)(session, host, options);
   const file = new LoginFile(env);
   const previous = await file.locked(async (logins, save) => {
     await save(withLogin(logins, host, login));
@@ -74,6 +76,9 @@ async function logIn(session: LocalSession, options: LoginOptions): Promise<Answ
     text: `logged in to ${host} as ${text(viewer.login)} (${viewer.role} of ${text(org.name)}); repositories: ${repos.length}`,
   };
 }
+
+const loginIn = ({ device, paste }: LoginOptions) =>
+  device === true ? deviceLogin : paste === true ? pastedLogin : browserLogin;
 
 /** Checks the credentials by a request for a token. */
 async function clientLogin(

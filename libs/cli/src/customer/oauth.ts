@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { displayText } from '@pipeline/domain';
-import type { Configuration, TokenEndpointResponse } from 'openid-client';
+import type { Configuration, DeviceAuthorizationResponse, TokenEndpointResponse } from 'openid-client';
 import { InputError, LoginError, ServiceError } from '../command/errors.ts';
 import type { UserLogin } from './login-file.ts';
 
@@ -8,6 +8,9 @@ import type { UserLogin } from './login-file.ts';
 const TIMEOUT_S = 20;
 
 const SCOPE = 'pipeline:read';
+const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+/** Clients register an address; the device flow does not use it. */
+const UNUSED_REDIRECT = 'http://127.0.0.1/callback';
 
 /** Loaded lazily: help and commands with a valid access token do without it. */
 const library = () => import('openid-client');
@@ -20,10 +23,15 @@ async function options(host: string) {
 }
 
 /** Registers this command as a client of the authorization server; it has no secret. */
-export async function register(host: string, redirectUrl: string): Promise<Configuration> {
+export async function register(
+  host: string,
+  redirectUrl: string,
+  moreGrants: readonly string[] = [],
+): Promise<Configuration> {
   const { dynamicClientRegistration, None } = await library();
   const name = displayText(`pipeline on ${hostname()}`, 80);
-  const metadata = { client_name: name, redirect_uris: [redirectUrl] };
+  const grants = ['authorization_code', 'refresh_token', ...moreGrants];
+  const metadata = { client_name: name, redirect_uris: [redirectUrl], grant_types: grants };
   return requested(host, async () => dynamicClientRegistration(new URL(host), metadata, None(), await options(host)));
 }
 
@@ -59,6 +67,25 @@ export async function redeem(
 ): Promise<UserLogin> {
   const { authorizationCodeGrant } = await library();
   const tokens = await requested(host, () => authorizationCodeGrant(config, callback, checks));
+  return loginOf(config.clientMetadata().client_id, tokens);
+}
+
+/**
+ * Requests a device code, shows it and polls until the user has decided.
+ * @throws LoginError when the user refused or the code expired.
+ */
+export async function deviceLogin(
+  host: string,
+  show: (code: DeviceAuthorizationResponse) => void,
+  signal: AbortSignal,
+): Promise<UserLogin> {
+  const { initiateDeviceAuthorization, pollDeviceAuthorizationGrant } = await library();
+  const config = await register(host, UNUSED_REDIRECT, [DEVICE_GRANT]);
+  if (config.serverMetadata().device_authorization_endpoint === undefined)
+    throw new InputError(`${host} does not support --device; use --paste`);
+  const code = await requested(host, () => initiateDeviceAuthorization(config, { scope: SCOPE }));
+  show(code);
+  const tokens = await requested(host, () => pollDeviceAuthorizationGrant(config, code, undefined, { signal }));
   return loginOf(config.clientMetadata().client_id, tokens);
 }
 

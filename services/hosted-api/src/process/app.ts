@@ -9,6 +9,7 @@ import { notFoundPage } from '../pages/home-page.ts';
 import { accountHandlers } from '../routes/accounts/account.ts';
 import { browserHandlers } from '../routes/accounts/browser.ts';
 import { consentHandlers } from '../routes/accounts/consent.ts';
+import { deviceHandlers } from '../routes/accounts/device.ts';
 import { oauthHandlers } from '../routes/accounts/oauth.ts';
 import { homeHandlers } from '../routes/home.ts';
 import { signatureRequirement, webhookHandlers } from '../routes/intake.ts';
@@ -35,7 +36,10 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
     ...webhookHandlers(context),
     ...oauthHandlers({ oauth, address }),
     ...browserHandlers(context),
-    ...asPages({ ...homeHandlers(context), ...accountHandlers(pages), ...consentHandlers(pages) }, lost),
+    ...asPages(
+      { ...homeHandlers(context), ...accountHandlers(pages), ...consentHandlers(pages), ...deviceHandlers(pages) },
+      lost,
+    ),
   };
   return createApp({
     surface: hostedSurface,
@@ -56,7 +60,11 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
     errorPage,
     limits: {
       address: limits.address,
-      routes: { token: shared(oauth.tokens), registerClient: shared(oauth.registrations) },
+      routes: {
+        token: shared(oauth.tokens),
+        registerClient: shared(oauth.registrations),
+        deviceAuthorization: shared(oauth.tokens),
+      },
       identity: { worker: limits.worker, connection: limits.connection },
     },
   });

@@ -17,7 +17,9 @@ interface Asked {
   /** The request as the library is to see it. */
   seen: IncomingMessage;
   program: Program;
-  redirect: string;
+  target: { redirect: string };
+  action: string;
+  returnTo: string;
   lifetimes: TokenLifetimes;
   account: Account;
   formToken: string;
@@ -77,7 +79,9 @@ async function ask(deps: PageDeps, input: PageInput<'showConsent' | 'decideConse
       account,
       formToken,
       program: programOf(client),
-      redirect: String(asked.redirect_uri),
+      target: { redirect: String(asked.redirect_uri) },
+      action: `${interactionPath(uid)}/confirm`,
+      returnTo: interactionPath(uid),
       lifetimes: oauth.lifetimes,
       organisations: await organisationsOf(store.fleet, account.id),
     };
@@ -95,9 +99,9 @@ async function ask(deps: PageDeps, input: PageInput<'showConsent' | 'decideConse
 }
 
 /** Makes the connection: the library's grant, of the chosen organisation. @returns its id. */
-async function connect(
+export async function connect(
   { oauth, resource }: PageDeps & { resource: string },
-  { account, program }: Asked,
+  { account, program }: Pick<Asked, 'account' | 'program'>,
   { tenantId }: Organisation,
 ): Promise<string> {
   const grant = new oauth.provider.Grant({ accountId: String(account.id), clientId: program.id });
