@@ -149,6 +149,13 @@ describe('a code', () => {
     expect(browser.status).toBe(429);
   });
 
+  test('is not taken from the address of the page', async () => {
+    const { userCode, uri } = await device();
+    const browser = await atDevicePage(await world.person('acme'));
+    await browser.open(`${uri}?user_code=${userCode}`);
+    expect([browser.status, browser.text.includes(userCode)]).toEqual([200, false]);
+  });
+
   test('is decided by a form of this session only', async () => {
     const { userCode, poll } = await device();
     const browser = await atDevicePage(await world.person('acme'));
