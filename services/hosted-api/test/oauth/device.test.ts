@@ -1,6 +1,6 @@
 /** The device flow (RFC 8628): programs without a browser, at two replicas. */
 import { describe, expect, test } from '@jest/globals';
-import { liveConnectionsOf } from '@pipeline/store';
+import { decideDeviceCode, liveConnectionsOf } from '@pipeline/store';
 import { until } from '@pipeline/testing';
 import type { Browser } from '../accounts/browser.ts';
 import { pipelineCommands } from '../accounts/pipeline-command.ts';
@@ -105,6 +105,14 @@ describe('the device flow', () => {
     expect(await connectionsOf(winner)).toHaveLength(1);
     expect(await connectionsOf(winner === ann ? bob : ann)).toEqual([]);
     expect((await poll()).status).toBe(200);
+  });
+
+  test('records one of two decisions that are made at the same time', async () => {
+    const { userCode, poll } = await device();
+    const refusal = { error: 'access_denied', errorDescription: 'the user refused' };
+    const decide = () => decideDeviceCode(database.store.tenant, userCode.replace('-', ''), refusal);
+    expect((await Promise.all([decide(), decide()])).sort()).toEqual([false, true]);
+    expect((await poll()).error).toBe('access_denied');
   });
 
   test('asks for the organisation when the person has several', async () => {
