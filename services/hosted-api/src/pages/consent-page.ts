@@ -38,7 +38,7 @@ ${anotherAccount(form)}`;
 /** Anybody can start a program and send its code to somebody else: RFC 8628, 5.4. */
 const device = ({ userCode, address }: { userCode: string; address: string }): Html => html`<p>It shows the code
 <strong>${userCode}</strong> and runs at the address <strong>${address}</strong>.</p>
-<p class="warning"><strong>Check that you started it.</strong> Whoever started the program gets the access. Continue only if
+<p class="warning"><strong>Check that you started it.</strong> The person who started the program gets the access. Continue only if
 the code is on a screen of your own. Refuse if somebody sent it to you.</p>`;
 
 /** What is known about who is behind the name. */

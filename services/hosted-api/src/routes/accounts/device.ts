@@ -7,7 +7,7 @@ import { goTo, type PageAnswer, show, strangeForm } from '../../pages/answers.ts
 import { consentPage } from '../../pages/consent-page.ts';
 import { decidedPage, devicePage } from '../../pages/device-page.ts';
 import { DEVICE, formOf, loginFor, type PageDeps, type PageInput } from './account.ts';
-import { connect } from './consent.ts';
+import { connect } from './connect.ts';
 
 type Deps = PageDeps & { resource: string };
 type FormInput = PageInput<'checkDevice' | 'decideDevice'>;
