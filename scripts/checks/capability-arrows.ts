@@ -23,9 +23,10 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     services: ['measure', 'ours', 'runner'],
   },
   cli: {
-    '.': ['admin', 'command', 'init'],
+    '.': ['admin', 'command', 'customer', 'init'],
     admin: ['command'],
-    init: ['command'],
+    customer: ['browser', 'command'],
+    init: ['browser', 'command'],
   },
   contract: {
     '.': [

@@ -15,7 +15,7 @@ export const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'sandbox-host': ['domain', 'runtime'],
   'local-postgres': ['runtime'],
   engine: ['domain', 'runtime', 'store'],
-  cli: ['contract', 'domain', 'engine', 'runtime', 'store', 'vcs'],
+  cli: ['client', 'contract', 'domain', 'engine', 'runtime', 'store', 'vcs'],
   worker: ['contract', 'domain', 'runtime'],
   agent: ['contract', 'domain', 'runtime', 'worker'],
   client: ['runtime'],

@@ -7,7 +7,9 @@ const HEAD = `<!-- Generated from libs/cli by \`node libs/cli/scripts/generate.t
 # Command line: pipeline
 
 In the repository, run \`pnpm pipeline …\`; in the images, run \`pipeline …\`, for example \`docker compose exec monitor pipeline admin org list\`.
-Set \`DATABASE_URL\` to the database; \`pipeline init\` needs none. There is no other login: access to the database grants administration of the service.
+\`admin\`, \`repo\` and \`doctor\` need \`DATABASE_URL\`; there is no other login for them: access to the database grants administration of the service.
+\`org\`, \`repos\`, \`issues\`, \`why\`, \`overview\`, \`costs\` and \`watch\` need the address of the hosted API and a login; [customers-cli.md](../customers-cli.md)
+describes them. \`login\`, \`logout\` and \`mcp\` need the address only; \`init\` and \`completion\` need neither.
 
 Every command accepts \`--json\`: it prints one JSON document on standard output, or \`{"error":{"code","message"}}\` on
 standard error when it exits with another status than 0. Commands with side effects accept \`--as NAME\` and \`--reason TEXT\`, the
@@ -19,8 +21,9 @@ argument.
 | ${EXIT.ok} | success |
 | ${EXIT.refused} | rejected; the message states the reason |
 | ${EXIT.usage} | invalid command line |
-| ${EXIT.unavailable} | the database or the version-control host is not available |
+| ${EXIT.unavailable} | the database, the version-control host or the hosted API is not available |
 | ${EXIT.internal} | internal error |
+| ${EXIT.notLoggedIn} | there is no login, or it has ended; run \`pipeline login\` |
 | ${EXIT.config} | invalid setting, or the schema does not match this release |`;
 
 /** Options described in the page header and omitted from the tables. */

@@ -21,7 +21,7 @@ export async function commandLine(args: readonly string[], env: Env, streams: St
         code = await run({ flags, action, env, streams });
       },
       runLocal: async (flags, action) => {
-        const { runLocal } = await import('./run.ts');
+        const { runLocal } = await import('./run-local.ts');
         code = await runLocal({ flags, action, env, streams });
       },
     },

@@ -2,7 +2,7 @@ import { type DoctorCheck, needsAction } from '@pipeline/domain';
 import { withDeadline } from '@pipeline/runtime';
 import type { Command } from 'commander';
 import { leaf, type Run } from './command/command.ts';
-import { UsageError } from './command/input.ts';
+import { UsageError } from './command/errors.ts';
 
 const MARKS = { ok: 'ok', warning: 'WARNING', error: 'error', unknown: 'unknown' } as const;
 

@@ -12,13 +12,17 @@ import { workflowCommands } from './admin/workflows.ts';
 import { group, type Runners } from './command/command.ts';
 import { EXIT } from './command/exit-codes.ts';
 import type { Streams } from './command/streams.ts';
+import { completionCommand } from './completion.ts';
+import { loginCommands } from './customer/login.ts';
+import { mcpCommand } from './customer/mcp.ts';
+import { readCommands } from './customer/reads.ts';
+import { watchCommand } from './customer/watch.ts';
 import { doctorCommand } from './doctor.ts';
 import { initCommand } from './init/init.ts';
 import { repoCommands } from './repos.ts';
 
 const AFTER = `
-Set DATABASE_URL to the database; init needs none.
-Exit status: ${EXIT.ok} done, ${EXIT.refused} refused, ${EXIT.usage} wrong usage, ${EXIT.unavailable} database or host unavailable, ${EXIT.internal} internal error, ${EXIT.config} wrong setting or schema.`;
+Exit status: ${EXIT.ok} done, ${EXIT.refused} refused, ${EXIT.usage} wrong usage, ${EXIT.unavailable} database, host or service unavailable, ${EXIT.internal} internal error, ${EXIT.notLoggedIn} not logged in, ${EXIT.config} wrong setting or schema.`;
 
 /** Creates the command line of `pipeline`. The runners execute commands; help and usage errors are written here. */
 export function pipelineProgram(
@@ -26,9 +30,15 @@ export function pipelineProgram(
   streams: Pick<Streams, 'stdout' | 'stderr'> = process,
 ): Command {
   const program = new Command('pipeline')
-    .description('Administers the pipeline service.')
+    .description('Shows your pipeline on the hosted API, and administers the pipeline service.')
     .version(manifest.version)
     .addHelpText('after', AFTER);
+  program.commandsGroup('For customers (need the address of the hosted API, and a login):');
+  loginCommands(program, runLocal);
+  readCommands(program, runLocal);
+  watchCommand(program, runLocal);
+  mcpCommand(program, runLocal);
+  program.commandsGroup('For administrators (need DATABASE_URL):');
   const admin = group(program, 'admin', 'administration of the service; requires database access, no login');
   orgCommands(admin, run);
   userCommands(admin, run);
@@ -41,7 +51,9 @@ export function pipelineProgram(
   auditCommands(admin, run);
   repoCommands(program, run);
   doctorCommand(program, run);
+  program.commandsGroup('Without a database and a login:');
   initCommand(program, runLocal);
+  completionCommand(program, runLocal);
   settle(program, streams);
   return program;
 }

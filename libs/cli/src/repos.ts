@@ -2,7 +2,7 @@ import { CHECK_POLICIES, MERGE_METHODS, MERGE_TRAINS } from '@pipeline/domain';
 import type { Command } from 'commander';
 import { group, leaf, type Run, type Session } from './command/command.ts';
 import { comparison } from './command/comparison.ts';
-import { UsageError } from './command/input.ts';
+import { UsageError } from './command/errors.ts';
 import { table } from './command/table.ts';
 
 interface RepoOption {

@@ -1,6 +1,6 @@
-import { AppError, DEFAULT_SETTINGS } from '@pipeline/domain';
+import { DEFAULT_SETTINGS } from '@pipeline/domain';
 import { admin, type Engine, type NotifiedChannel } from '@pipeline/engine';
-import { EnvError, parseEnv, StartError, silentLogger, withDeadline } from '@pipeline/runtime';
+import { parseEnv, silentLogger, withDeadline } from '@pipeline/runtime';
 import {
   assertSchema,
   createNotifications,
@@ -11,45 +11,19 @@ import {
   type Store,
 } from '@pipeline/store';
 import { z } from 'zod';
-import type { Answer, CommandAction, Flags, LocalSession, Session } from './command/command.ts';
+import type { Answer } from './command/command.ts';
 import { EXIT } from './command/exit-codes.ts';
-import { InputError, readPassword, readText, UsageError } from './command/input.ts';
-import type { Streams } from './command/streams.ts';
+import { readPassword, readText } from './command/input.ts';
 import { connectDiagnostics, connectHost } from './hosts.ts';
+import { type Failure, messageOf, type Order, report } from './report.ts';
 
 const postgres = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' });
 const Env = z.object({ DATABASE_URL: postgres, DATABASE_DIRECT_URL: postgres.optional() });
 
 const RING_DEADLINE_MS = 2_000;
 
-interface Order<S = Session> {
-  flags: Flags;
-  action: CommandAction<S>;
-  env: Readonly<Record<string, string | undefined>>;
-  streams: Streams;
-}
-
 /** Runs a command and prints its result, or its error to standard error. @returns the exit code. */
-export const run = (order: Order): Promise<number> => report(order, answerOf(order));
-
-/** Runs a command that needs no database. @returns the exit code. */
-export function runLocal(order: Order<LocalSession>): Promise<number> {
-  const { env, streams, action } = order;
-  return report(order, action({ env, streams }));
-}
-
-async function report({ flags, streams }: Pick<Order, 'flags' | 'streams'>, result: Promise<Answer>): Promise<number> {
-  try {
-    const answer = await result;
-    streams.stdout.write(`${flags.json ? JSON.stringify(answer.data, null, 2) : answer.text}\n`);
-    return answer.ok === false ? EXIT.refused : EXIT.ok;
-  } catch (error) {
-    const failure = failureOf(error);
-    const { code, message } = failure;
-    streams.stderr.write(flags.json ? `${JSON.stringify({ error: { code, message } })}\n` : `error: ${message}\n`);
-    return failure.exitCode;
-  }
-}
+export const run = (order: Order): Promise<number> => report(order, answerOf(order), storeFailure);
 
 async function answerOf({ flags, action, env, streams }: Order): Promise<Answer> {
   const { DATABASE_URL, DATABASE_DIRECT_URL } = parseEnv(Env, env);
@@ -100,27 +74,12 @@ async function ringAll(rings: ReadonlyMap<NotifiedChannel, ReadonlySet<number>>,
   }
 }
 
-interface Failure {
-  code: string;
-  message: string;
-  exitCode: number;
-}
-
-function failureOf(error: unknown): Failure {
-  const message = error instanceof Error ? error.message || String(error) : String(error);
-  if (error instanceof AppError) {
-    const exitCode = error.code === 'HOST_UNAVAILABLE' ? EXIT.unavailable : EXIT.refused;
-    return { code: error.code, message, exitCode };
-  }
-  if (error instanceof UsageError) return { code: 'USAGE', message, exitCode: EXIT.usage };
-  if (error instanceof InputError) return { code: 'INVALID_INPUT', message, exitCode: EXIT.refused };
-  if (error instanceof EnvError || error instanceof StartError)
-    return { code: 'CONFIG', message, exitCode: EXIT.config };
+/** Failures of the database; null for all others. */
+function storeFailure(error: unknown): Failure | null {
+  const message = messageOf(error);
   if (error instanceof SchemaError) return { code: 'SCHEMA', message, exitCode: EXIT.config };
   if (isRefusedLogin(error)) return { code: 'CONFIG', message: `DATABASE_URL: ${message}`, exitCode: EXIT.config };
-  if (isUnavailable(error)) {
-    const told = `the database cannot be reached: ${message}`;
-    return { code: 'STORE_UNAVAILABLE', message: told, exitCode: EXIT.unavailable };
-  }
-  return { code: 'INTERNAL_ERROR', message, exitCode: EXIT.internal };
+  if (!isUnavailable(error)) return null;
+  const unreachable = `the database cannot be reached: ${message}`;
+  return { code: 'STORE_UNAVAILABLE', message: unreachable, exitCode: EXIT.unavailable };
 }

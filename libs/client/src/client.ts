@@ -2,8 +2,10 @@ import type { TokenSource } from './credentials.ts';
 import { type EventOptions, type StreamEvent, streamEvents } from './events.ts';
 import { HOSTED_OPERATIONS, MONITOR_OPERATIONS } from './operations.generated.ts';
 import { allItems } from './pages.ts';
-import { Transport, type TransportOptions } from './transport.ts';
+import { callTool } from './tools.ts';
+import { type Input, Transport, type TransportOptions } from './transport.ts';
 import type { CallOptions, Calls, ItemOf, Operations, Paged } from './types.ts';
+import { type WatchOptions, watchOperation } from './watch.ts';
 
 /** What every client has beside a method for each operation. */
 export interface Lists<O extends Operations<O>> {
@@ -15,7 +17,18 @@ export interface Lists<O extends Operations<O>> {
   ): AsyncGenerator<ItemOf<O[K]>>;
 }
 
-export type HostedClient<O extends Operations<O>> = Calls<O> & Lists<O>;
+export interface HostedReads<O extends Operations<O>> {
+  /** Reads repeatedly: `for await (const page of client.watch('listIssues', { query: { repo } })) …` yields each change. */
+  watch<K extends keyof O>(
+    operation: K,
+    input?: Omit<O[K], 'result'>,
+    options?: WatchOptions,
+  ): AsyncGenerator<O[K]['result']>;
+  /** Calls a tool of the MCP endpoint and returns its structured content. @throws ToolError when the tool refuses. */
+  callTool(name: string, args?: Record<string, unknown>, options?: CallOptions): Promise<unknown>;
+}
+
+export type HostedClient<O extends Operations<O>> = Calls<O> & Lists<O> & HostedReads<O>;
 
 export interface MonitorEvents {
   /** The live event stream, opened again where it breaks. */
@@ -35,8 +48,6 @@ export interface MonitorOptions extends TransportOptions {
   password?: string;
 }
 
-type Input = Parameters<Transport['call']>[1];
-
 /** A method for each operation, made when it is first used. */
 function callsOf(operations: Readonly<Record<string, string>>, transport: Transport, more: object): never {
   const call = (id: string, input?: Input, options?: CallOptions) =>
@@ -55,7 +66,13 @@ export function createHostedClient<O extends Operations<O>>({ token, ...options 
     if (token === undefined) return {};
     return { authorization: `Bearer ${typeof token === 'string' ? token : await token(refused)}` };
   });
-  return callsOf(HOSTED_OPERATIONS, transport, {});
+  const operations: Readonly<Record<string, string>> = HOSTED_OPERATIONS;
+  return callsOf(operations, transport, {
+    watch: (id: string, input: Input = {}, of?: WatchOptions) =>
+      watchOperation(transport, operations[id] ?? '', input, of),
+    callTool: (name: string, args: Record<string, unknown> = {}, of?: CallOptions) =>
+      callTool(transport, name, args, of),
+  });
 }
 
 /** A client of the monitor. No request is sent. */

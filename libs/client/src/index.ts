@@ -1,3 +1,4 @@
-export { createHostedClient, createMonitorClient } from './client.ts';
+export { createHostedClient, createMonitorClient, type HostedClient } from './client.ts';
 export { clientCredentials } from './credentials.ts';
 export { PipelineError } from './errors.ts';
+export { ToolError } from './tools.ts';

@@ -17,7 +17,8 @@ export interface TransportOptions {
 /** @param refused whether the service has just refused the credentials of the last call. */
 export type Authorize = (refused: boolean) => Promise<Record<string, string>> | Record<string, string>;
 
-interface Input {
+/** Parameters and body of a request. */
+export interface Input {
   params?: Record<string, unknown>;
   query?: Record<string, unknown>;
   body?: unknown;
@@ -50,10 +51,17 @@ export class Transport {
    * @returns the body of the response, parsed where it is JSON.
    * @throws PipelineError for an error response; the error of fetch for a failed connection, an abort or a timeout.
    */
-  async call(operation: string, input: Input = {}, { signal, headers = {} }: CallOptions = {}): Promise<unknown> {
+  async call(operation: string, input: Input = {}, options: CallOptions = {}): Promise<unknown> {
+    const response = await this.request(operation, input, options);
+    if (response.status === 304) throw new PipelineError(response, '');
+    return bodyOf(response);
+  }
+
+  /** As `call`; @returns the whole response, also 304 for a request with If-None-Match. */
+  async request(operation: string, input: Input, { signal, headers = {} }: CallOptions): Promise<Response> {
     const [method = 'GET', template = '/'] = operation.split(' ');
     const timeout = AbortSignal.timeout(this.#options.timeoutMs ?? 30_000);
-    const response = await this.open(method, this.#addressOf(template, input), {
+    return this.open(method, this.#addressOf(template, input), {
       headers: {
         accept: 'application/json',
         ...(input.body !== undefined && { 'content-type': 'application/json' }),
@@ -62,7 +70,6 @@ export class Transport {
       ...(input.body !== undefined && { body: JSON.stringify(input.body) }),
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     });
-    return bodyOf(response);
   }
 
   /** Opens a response whose body the caller reads. @throws as `call`. */
@@ -88,7 +95,7 @@ export class Transport {
     try {
       const headers = { ...init.headers, ...authorization };
       const response = await send(this.#url + address, { ...init, method, headers });
-      if (response.ok) return response;
+      if (response.ok || response.status === 304) return response;
       const error = new PipelineError(response, await bodyOf(response));
       return { error, waitMs: this.#waitMsOf(error, method) };
     } catch (error) {

@@ -171,3 +171,66 @@ describe('credentials', () => {
     expect(await hosted.getHealth()).toBe(1);
   });
 });
+
+describe('a watch', () => {
+  test('yields a result and each that differs, and sends the ETag of the last one', async () => {
+    const tagged = (n: number, tag: string) => json(200, { items: [{ n }] }, { etag: tag });
+    const unchanged: Parameters<typeof server.answers>[0] = (_request, response) => void response.writeHead(304).end();
+    server.answers(tagged(1, '"a"'), unchanged, tagged(1, '"b"'), tagged(2, '"c"'));
+    const hosted = createHostedClient<{ listIssues: { query: { repo: string }; result: { items: { n: number }[] } } }>({
+      url: server.at.url,
+    });
+    const found = [];
+    for await (const { items } of hosted.watch('listIssues', { query: { repo: 'acme/shop' } }, { everyMs: 1 })) {
+      found.push(items[0]?.n);
+      if (found.length === 2) break;
+    }
+    expect(found).toEqual([1, 2]);
+    expect(server.seen.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"a"', '"a"', '"b"']);
+  });
+
+  test('ends when its signal aborts, and throws when the service refuses', async () => {
+    const hosted = createHostedClient<Ops>({ url: server.at.url });
+    server.answers(json(200, 1));
+    const abort = new AbortController();
+    const found = [];
+    for await (const one of hosted.watch('getHealth', {}, { everyMs: 60_000, signal: abort.signal })) {
+      found.push(one);
+      abort.abort();
+    }
+    expect(found).toEqual([1]);
+    server.answers(refusal(404, 'REPO_NOT_FOUND'));
+    await expect(hosted.watch('getHealth').next()).rejects.toMatchObject({ code: 'REPO_NOT_FOUND' });
+  });
+});
+
+describe('a tool', () => {
+  const hosted = () => createHostedClient<Ops>({ url: server.at.url });
+  const result = { structuredContent: { usd: 1 } };
+
+  test.each([
+    ['JSON', json(200, { jsonrpc: '2.0', id: 1, result })],
+    [
+      'an event stream',
+      ((_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result })}\n\n`);
+      }) satisfies Parameters<typeof server.answers>[0],
+    ],
+  ])('returns its structured content from %s', async (_, answer) => {
+    server.answers(answer);
+    expect(await hosted().callTool('get_cost_summary', { repo: 'acme/shop' })).toEqual({ usd: 1 });
+    expect(JSON.parse(server.seen[0]?.body ?? '')).toMatchObject({
+      method: 'tools/call',
+      params: { name: 'get_cost_summary', arguments: { repo: 'acme/shop' } },
+    });
+  });
+
+  test('throws the code of a refusal', async () => {
+    const content = [{ type: 'text', text: 'REPO_NOT_FOUND: no access' }];
+    server.answers(json(200, { jsonrpc: '2.0', id: 1, result: { isError: true, content } }));
+    await expect(hosted().callTool('x')).rejects.toMatchObject({ code: 'REPO_NOT_FOUND', message: 'no access' });
+    server.answers(json(200, { jsonrpc: '2.0', id: 1, error: { code: -32602, message: 'no such tool' } }));
+    await expect(hosted().callTool('x')).rejects.toMatchObject({ code: null, message: 'no such tool' });
+  });
+});

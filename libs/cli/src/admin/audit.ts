@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { group, leaf, type Run } from '../command/command.ts';
-import { UsageError } from '../command/input.ts';
+import { UsageError } from '../command/errors.ts';
 import { table } from '../command/table.ts';
 
 const MOST = 10_000;

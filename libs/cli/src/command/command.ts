@@ -33,12 +33,16 @@ export interface Answer {
   text: string;
   /** False = the check failed; the command exits with 1. */
   ok?: boolean;
+  /** True = the command has written its output itself. */
+  isPrinted?: boolean;
 }
 
 /** Context of a command that needs no database. */
 export interface LocalSession {
   env: Readonly<Record<string, string | undefined>>;
   streams: Streams;
+  /** --json was given. */
+  isJson: boolean;
 }
 
 export type CommandAction<S = Session> = (session: S) => Promise<Answer>;

@@ -1,5 +1,5 @@
 import { Comparison } from '@pipeline/domain';
-import { UsageError } from './input.ts';
+import { UsageError } from './errors.ts';
 
 /**
  * Parses `develop=claude:50,codex:50`, several task types separated by blanks, or `none` = no comparison.

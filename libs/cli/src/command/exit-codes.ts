@@ -5,10 +5,12 @@ export const EXIT = {
   refused: 1,
   /** Invalid command line. */
   usage: 2,
-  /** The database or the version-control host is not available; a retry may help. */
+  /** The database, the version-control host or the hosted API is not available; a retry may help. */
   unavailable: 69,
   /** Internal error. */
   internal: 70,
+  /** There is no login, or it has ended. */
+  notLoggedIn: 77,
   /** Invalid setting or schema version. */
   config: 78,
 } as const;

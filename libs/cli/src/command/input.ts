@@ -2,13 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { type Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { InputError } from './errors.ts';
 import type { Streams } from './streams.ts';
-
-/** The input is missing or invalid. */
-export class InputError extends Error {}
-
-/** Usage error detected by the command itself. */
-export class UsageError extends Error {}
 
 /** @throws InputError naming the file. */
 export async function readText(file: string, stdin: Readable): Promise<string> {
@@ -33,6 +28,18 @@ export async function readPassword(streams: Omit<Streams, 'stdout'>): Promise<st
   if (password === '') throw new InputError('no password was given');
   if (password !== (await ask('Again: ', streams))) throw new InputError('the two passwords differ');
   return password;
+}
+
+/** Prompts for one line. @throws InputError when standard input ends first. */
+export async function readLine(question: string, { stdin, stderr }: Omit<Streams, 'stdout'>): Promise<string> {
+  const lines = createInterface({ input: stdin });
+  stderr.write(question);
+  try {
+    for await (const line of lines) return line;
+  } finally {
+    lines.close();
+  }
+  throw new InputError('standard input has ended');
 }
 
 async function ask(question: string, { stdin, stderr }: Omit<Streams, 'stdout'>): Promise<string> {

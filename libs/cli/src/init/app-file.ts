@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, link, lstat, open, rename, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { ConvertedApp } from '@pipeline/vcs';
-import { InputError } from '../command/input.ts';
+import { InputError } from '../command/errors.ts';
 
 const PUBLIC_API = 'https://api.github.com';
 

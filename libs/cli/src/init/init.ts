@@ -4,11 +4,12 @@ import { AppError } from '@pipeline/domain';
 import { DeadlineError, withDeadline } from '@pipeline/runtime';
 import type { ConvertedApp, HostUrls } from '@pipeline/vcs';
 import type { Command } from 'commander';
+import { openBrowser } from '../browser/browser.ts';
+import { startLoopback } from '../browser/loopback.ts';
 import { type Answer, type LocalSession, leaf, type Run } from '../command/command.ts';
 import { appVariables, envText, requireFreeFile, writeEnvFile } from './app-file.ts';
-import { openBrowser } from './browser.ts';
-import { startLoopback } from './loopback.ts';
 import { type InitOptions, type InitSettings, readOptions } from './options.ts';
+import { formPage } from './pages.ts';
 
 /** Adds the command that registers a GitHub App for the services and stores its secrets. */
 export function initCommand(program: Command, run: Run<LocalSession>): void {
@@ -51,7 +52,9 @@ async function init({ env, streams }: LocalSession, options: InitOptions): Promi
   const loopback = await startLoopback({
     port: settings.port,
     state,
-    formFor: (redirectUrl) => appRegistrationForm(urls.web, { ...settings, redirectUrl, state }),
+    failureTitle: 'The GitHub App is not set up',
+    firstPage: (redirectUrl) => formPage(appRegistrationForm(urls.web, { ...settings, redirectUrl, state })),
+    acceptErrors: false,
     onRefused: (reason) => report({ notice: reason }),
   });
   try {

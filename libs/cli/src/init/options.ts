@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Flags } from '../command/command.ts';
-import { UsageError } from '../command/input.ts';
+import { UsageError } from '../command/errors.ts';
+import { hostOf, urlOf, wholeNumber } from '../command/values.ts';
 
 /** Options of `pipeline init` as commander returns them. */
 export interface InitOptions extends Flags {
@@ -32,7 +33,6 @@ export interface InitSettings {
 }
 
 const MAX_NAME = 34;
-const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
 /** @throws UsageError naming the option. */
 export function readOptions(options: InitOptions, isTerminal: boolean): InitSettings {
@@ -62,28 +62,4 @@ function nameOf({ name, org }: InitOptions): string {
   const trimmed = name.trim();
   if (trimmed !== '' && trimmed.length <= MAX_NAME) return trimmed;
   throw new UsageError(`--name must have 1 to ${MAX_NAME} characters, got ${trimmed.length}`);
-}
-
-/** The host returns secrets, so plain HTTP is accepted on this machine only. */
-function hostOf(text: string): string {
-  const url = urlOf('--host', text);
-  if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
-    throw new UsageError(`--host must be a URL without a path, got "${text}"`);
-  }
-  if (url.protocol === 'http:' && !LOOPBACK.includes(url.hostname)) {
-    throw new UsageError(`--host must be an https URL, got "${text}"`);
-  }
-  return url.origin;
-}
-
-function urlOf(option: string, text: string): URL {
-  const url = URL.parse(text);
-  if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url;
-  throw new UsageError(`${option} must be an http or https URL without credentials, got "${text}"`);
-}
-
-function wholeNumber(option: string, text: string, [min, max]: readonly [number, number]): number {
-  const value = /^\d{1,5}$/.test(text) ? Number(text) : -1;
-  if (value >= min && value <= max) return value;
-  throw new UsageError(`${option} must be a whole number from ${min} to ${max}, got "${text}"`);
 }

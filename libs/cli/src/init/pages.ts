@@ -1,4 +1,5 @@
-import { APP_PERMISSIONS, type Html, html } from '@pipeline/domain';
+import { APP_PERMISSIONS, html } from '@pipeline/domain';
+import { page } from '../browser/pages.ts';
 
 /** A form that a browser posts to the host. */
 export interface RegistrationForm {
@@ -17,10 +18,3 @@ export function formPage({ action, manifest }: RegistrationForm): string {
 <button>Continue to ${new URL(action).host}</button></form>`,
   );
 }
-
-export const failurePage = (message: string): string =>
-  page('The GitHub App is not set up', html`<p role="alert">${message}</p>`);
-
-const page = (title: string, body: Html): string =>
-  html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${title}</title></head><body><main><h1>${title}</h1>${body}</main></body></html>`.markup;

@@ -15,6 +15,9 @@ const ProtectedResource = z
   })
   .meta({ id: 'ProtectedResource' });
 
+/** Grant type of programs without a browser (RFC 8628). */
+export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code' as const;
+
 const AuthorizationServer = z
   .object({
     issuer: z.url(),
@@ -22,10 +25,11 @@ const AuthorizationServer = z
     token_endpoint: z.url(),
     registration_endpoint: z.url(),
     revocation_endpoint: z.url(),
+    device_authorization_endpoint: z.url(),
     scopes_supported: z.array(z.string()),
     response_types_supported: z.array(z.literal('code')),
     response_modes_supported: z.array(z.literal('query')),
-    grant_types_supported: z.array(z.enum(['authorization_code', 'refresh_token'])),
+    grant_types_supported: z.array(z.enum(['authorization_code', 'refresh_token', DEVICE_GRANT])),
     token_endpoint_auth_methods_supported: z.array(z.literal('none')),
     revocation_endpoint_auth_methods_supported: z.array(z.literal('none')),
     code_challenge_methods_supported: z.array(z.literal('S256')),
@@ -139,6 +143,18 @@ const revokeToken = route({
   description: 'Token revocation (RFC 7009). Revoking either token ends the connection.',
 });
 
+const deviceAuthorization = route({
+  ...speaksOauth,
+  id: 'deviceAuthorization',
+  crossOrigin: true,
+  method: 'post',
+  path: '/oauth/device',
+  body: form,
+  bodyLimit: 16 * 1024,
+  summary: 'Request a device code',
+  description: 'Device authorization (RFC 8628) for programs without a browser.',
+});
+
 export const oauthRoutes = [
   getProtectedResource,
   getProtectedApi,
@@ -148,4 +164,5 @@ export const oauthRoutes = [
   token,
   registerClient,
   revokeToken,
+  deviceAuthorization,
 ] as const;

@@ -162,6 +162,33 @@ const endConnection = route({
   description: 'Ends a connection and revokes its tokens immediately.',
 });
 
+const showDevice = route({
+  ...page,
+  id: 'showDevice',
+  method: 'get',
+  path: '/account/device',
+  summary: 'Connect a device',
+  description: 'Form for the code that a program without a browser shows.',
+});
+
+const checkDevice = route({
+  ...page,
+  ...form,
+  id: 'checkDevice',
+  path: '/account/device',
+  summary: 'Check a code',
+  description: 'Requests consent for the program that shows the code.',
+});
+
+const decideDevice = route({
+  ...page,
+  ...form,
+  id: 'decideDevice',
+  path: '/account/device/confirm',
+  summary: 'Allow or refuse a device',
+  description: 'Records the decision; the program receives it with its next token request.',
+});
+
 export const pageRoutes = [
   showHome,
   showConsent,
@@ -177,4 +204,7 @@ export const pageRoutes = [
   showConnections,
   showEndConnection,
   endConnection,
+  showDevice,
+  checkDevice,
+  decideDevice,
 ] as const;

@@ -75,3 +75,21 @@ export async function takeArtifact(db: Db, model: string, hash: Buffer): Promise
     .executeTakeFirst();
   return (row?.payload as Payload | undefined) ?? null;
 }
+
+/**
+ * Records the decision of a person about a device code, once. @param decision fields of the payload.
+ * @returns false when it was decided before, used, or has expired.
+ */
+export async function decideDeviceCode(db: Db, userCode: string, decision: Payload): Promise<boolean> {
+  const row = await db
+    .updateTable('oauth_artifacts')
+    .set({ payload: sql`payload || ${jsonb(decision)}` })
+    .where('model', '=', 'DeviceCode')
+    .where('uid', '=', userCode)
+    .where('consumed_at', 'is', null)
+    .where('expires_at', '>', sql<string>`svc_now()`)
+    .where(sql<boolean>`not payload ?| array['accountId', 'error']`)
+    .returning('model')
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -9,5 +9,7 @@ export interface TokenLifetimes {
 
 /** An authorization code waits for its program, one redirect away. */
 export const CODE_SECONDS = 60;
+/** The code that a program without a browser shows, until a person has decided and the program has polled. */
+export const DEVICE_CODE_SECONDS = 10 * 60;
 /** Login and consent, from the program's request on. */
 export const INTERACTION_SECONDS = 15 * 60;

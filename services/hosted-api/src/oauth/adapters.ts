@@ -161,7 +161,7 @@ function artifactAdapter(model: string, { store: { tenant: db } }: AdapterDeps):
     async upsert(id, { jti: _secret, ...payload }, expiresIn = 0) {
       const { cookie: _cookie, ...session } = (payload.session ?? {}) as Record<string, unknown>;
       const kept = payload.session ? { ...payload, session } : payload;
-      const uid = typeof payload.uid === 'string' ? payload.uid : null;
+      const uid = [payload.uid, payload.userCode].find((one) => typeof one === 'string') ?? null;
       await saveArtifact(db, { model, hash: hashOfToken(id), uid, payload: kept, ttlMs: expiresIn * 1000 });
     },
     async find(id) {

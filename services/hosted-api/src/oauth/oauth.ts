@@ -29,6 +29,9 @@ export interface OauthOptions {
   };
 }
 
+/** Codes of devices in 5 minutes of one user. */
+const DEVICE_CODES = 20;
+
 /** The OAuth server and the logins that it needs. */
 export interface Oauth {
   readonly provider: Provider;
@@ -38,6 +41,8 @@ export interface Oauth {
   readonly logins: LoginLimit;
   readonly registrations: ReturnType<typeof sharedRateLimiter>;
   readonly tokens: ReturnType<typeof sharedRateLimiter>;
+  /** Codes of devices that a user enters; they must not be guessed. */
+  readonly deviceCodes: ReturnType<typeof sharedRateLimiter>;
   /** Lets the OAuth library write the answer. */
   answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
   /** The request as the library is to see it. */
@@ -90,6 +95,7 @@ export function createOauth(
     sessions,
     lifetimes,
     logins: createLoginLimit({ limit: limits.logins, counter: storedCounter(store.tenant), onFailure: onLoginFailure }),
+    deviceCodes: sharedRateLimiter(store.tenant, { name: 'device-code', limit: DEVICE_CODES, windowSeconds: 300 }),
     tokens: sharedRateLimiter(store.tenant, { name: 'token', limit: limits.tokens, windowSeconds: 300 }),
     answer: (request, response) => callback(request, response),
     request: (request, more) => libraryRequest(request, address, more),

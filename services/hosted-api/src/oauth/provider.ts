@@ -3,7 +3,12 @@ import { displayText } from '@pipeline/domain';
 import type { Logger } from '@pipeline/runtime';
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
 import type { OauthKeys } from '../accounts/keys.ts';
-import { CODE_SECONDS, INTERACTION_SECONDS, type TokenLifetimes } from '../accounts/token-lifetimes.ts';
+import {
+  CODE_SECONDS,
+  DEVICE_CODE_SECONDS,
+  INTERACTION_SECONDS,
+  type TokenLifetimes,
+} from '../accounts/token-lifetimes.ts';
 import { SCOPE } from '../auth/public-address.ts';
 import { hashOfToken } from '../auth/token-hash.ts';
 import { type AdapterDeps, adapters } from './adapters.ts';
@@ -16,6 +21,9 @@ export const ROUTES = {
   token: '/oauth/token',
   registration: '/oauth/register',
   revocation: '/oauth/revoke',
+  device_authorization: '/oauth/device',
+  // A page of ours, see routes/accounts/device.ts: the library only puts its address into responses.
+  code_verification: '/account/device',
   // The library insists on a route for its keys; nothing leads there.
   jwks: '/oauth/jwks',
 } as const;
@@ -102,6 +110,7 @@ function logFailures(provider: Provider, log: Logger): void {
   provider.on('grant.error', logAs('token request refused'));
   provider.on('authorization.error', logAs('authorization refused'));
   provider.on('registration_create.error', logAs('registration refused'));
+  provider.on('device_authorization.error', logAs('device authorization refused'));
   provider.on('revocation.error', logAs('revocation refused'));
   provider.on('server_error', (_ctx, error) => log.error('oauth request failed', { error }));
 }
@@ -151,6 +160,7 @@ function configuration(deps: ProviderDeps, errorPages: AuthorizationErrors): Con
       AccessToken: lifetimes.accessSeconds,
       AuthorizationCode: CODE_SECONDS,
       ClientCredentials: lifetimes.accessSeconds,
+      DeviceCode: DEVICE_CODE_SECONDS,
       Grant: lifetimes.connectionSeconds,
       Interaction: INTERACTION_SECONDS,
       RefreshToken: lifetimes.refreshSeconds,
@@ -164,6 +174,7 @@ const off = { enabled: false };
 function features({ address, lifetimes, allowFetch }: ProviderDeps): NonNullable<Configuration['features']> {
   return {
     clientCredentials: { enabled: true },
+    deviceFlow: { enabled: true, deviceInfo: (ctx) => ({ ip: ctx.ip }) },
     devInteractions: off,
     dPoP: off,
     introspection: off,

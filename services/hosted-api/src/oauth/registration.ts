@@ -1,3 +1,4 @@
+import { DEVICE_GRANT } from '@pipeline/contract';
 import { programName } from '../accounts/program.ts';
 
 const MAX_REDIRECTS = 20;
@@ -24,7 +25,13 @@ export class BadRegistration extends Error {
 export function cleanRegistration(body: unknown): Record<string, unknown> {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new BadRegistration('invalid_client_metadata', 'the body must be a JSON object');
-  const { redirect_uris: redirects, client_name: name, client_uri: uri } = body as Record<string, unknown>;
+  const {
+    redirect_uris: redirects,
+    client_name: name,
+    client_uri: uri,
+    grant_types: grants,
+  } = body as Record<string, unknown>;
+  const isDevice = Array.isArray(grants) && grants.includes(DEVICE_GRANT);
   if (!Array.isArray(redirects) || redirects.length === 0 || redirects.length > MAX_REDIRECTS)
     throw new BadRegistration('invalid_redirect_uri', `redirect_uris must contain 1 to ${MAX_REDIRECTS} URIs`);
   if (name !== undefined && typeof name !== 'string')
@@ -38,7 +45,7 @@ export function cleanRegistration(body: unknown): Record<string, unknown> {
     application_type: kinds.includes('native') ? 'native' : 'web',
     client_name: programName(name),
     ...(uri !== undefined && { client_uri: uri }),
-    grant_types: GRANT_TYPES,
+    grant_types: isDevice ? [...GRANT_TYPES, DEVICE_GRANT] : GRANT_TYPES,
     response_types: ['code'],
     token_endpoint_auth_method: 'none',
   };

@@ -5,12 +5,15 @@ import type { TokenLifetimes } from '../accounts/token-lifetimes.ts';
 import { alert, type Page, page } from './layout.ts';
 
 export interface ConsentForm {
-  uid: string;
+  /** Where the form goes. */
+  action: string;
+  /** The page that asks, for those who log in as somebody else. */
+  returnTo: string;
   formToken: string;
   account: Account;
   program: Program;
-  /** Where the answer goes, and with it the access. */
-  redirect: string;
+  /** Where the answer goes, and with it the access: to an address, or to the program that shows a code. */
+  target: { redirect: string } | { userCode: string; address: string };
   organisations: readonly Organisation[];
   lifetimes: TokenLifetimes;
   problem?: string;
@@ -24,22 +27,28 @@ export function consentPage(form: ConsentForm): Page {
 <section aria-labelledby="who">
 <h2 id="who">Requesting program</h2>
 ${origin(form)}
-<p>After your decision, your browser is redirected to ${placeOf(form.redirect)}.</p>
+${'redirect' in form.target ? html`<p>After your decision, your browser is redirected to ${placeOf(form.target.redirect)}.</p>` : device(form.target)}
 </section>
 ${only ? decision(form, only) : none()}
 ${anotherAccount(form)}`;
   const title = only ? `Allow ${program.name} to read your pipeline?` : `${program.name} cannot read anything`;
-  return page(title, content, { formsLeave: true, refused: problem !== undefined });
+  return page(title, content, { formsLeave: 'redirect' in form.target, refused: problem !== undefined });
 }
 
+/** Anybody can start a program and send its code to somebody else: RFC 8628, 5.4. */
+const device = ({ userCode, address }: { userCode: string; address: string }): Html => html`<p>It shows the code
+<strong>${userCode}</strong> and runs at the address <strong>${address}</strong>.</p>
+<p class="warning"><strong>Check that you started it.</strong> The person who started the program gets the access. Continue only if
+the code is on a screen of your own. Refuse if somebody sent it to you.</p>`;
+
 /** What is known about who is behind the name. */
-function origin({ program: { name, verifiedHost }, redirect }: ConsentForm): Html {
+function origin({ program: { name, verifiedHost }, target }: ConsentForm): Html {
   if (verifiedHost === null) {
     return html`<p>The program calls itself <strong>${name}</strong>. Nobody has verified this name. Continue only if you
 have just started this program yourself.</p>`;
   }
   const described = html`<p><strong>${name}</strong> is a program that <strong>${verifiedHost}</strong> describes.</p>`;
-  if (!isOnThisDevice(redirect)) return described;
+  if (!('redirect' in target) || !isOnThisDevice(target.redirect)) return described;
   return html`${described}
 <p class="warning"><strong>Check that you started it.</strong> Access goes to a program on this device, not to
 ${verifiedHost}. Any program on your device can present itself as this one. Continue only if you have just started
@@ -47,7 +56,7 @@ ${name} yourself.</p>`;
 }
 
 function decision(form: ConsentForm, only: Organisation): Html {
-  const { uid, formToken, account, program, organisations, lifetimes, problem } = form;
+  const { action, formToken, account, program, organisations, lifetimes, problem, target } = form;
   const isOnly = organisations.length === 1;
   const whose = isOnly
     ? html`<p>${program.name} will be able to read the pipeline of <strong>${only.name}</strong> on your behalf
@@ -59,8 +68,13 @@ function decision(form: ConsentForm, only: Organisation): Html {
 <legend>Which organisation may it read?</legend>
 ${organisations.map(option)}
 </fieldset>`;
-  return html`<form method="post" action="/oauth/interaction/${uid}/confirm" class="card">
-<input type="hidden" name="form_token" value="${formToken}">
+  return html`<form method="post" action="${action}" class="card">
+<input type="hidden" name="form_token" value="${formToken}">${
+    'userCode' in target
+      ? html`
+<input type="hidden" name="user_code" value="${target.userCode}">`
+      : null
+  }
 <h2>What you allow</h2>
 ${whose}
 <ul>
@@ -83,12 +97,12 @@ const none = (): Html => html`${alert('Your account belongs to no organisation, 
 <p>Ask the operator of this service to add you to an organisation.</p>`;
 
 const anotherAccount = ({
-  uid,
+  returnTo,
   formToken,
   account,
 }: ConsentForm): Html => html`<form method="post" action="/account/logout">
 <input type="hidden" name="form_token" value="${formToken}">
-<input type="hidden" name="return_to" value="/oauth/interaction/${uid}">
+<input type="hidden" name="return_to" value="${returnTo}">
 <p class="soft">You are logged in as ${account.email}. <button type="submit" class="plain">Use another account</button></p>
 </form>`;
 

@@ -22,7 +22,7 @@ section > :last-child, .card > :last-child { margin-bottom: 0 }
 label, legend { display: block; font-weight: 600; margin: 0 0 .25rem }
 fieldset { border: 0; margin: 0 0 1rem; padding: 0 }
 fieldset label { font-weight: 400; padding: .5rem 0 }
-input[type=email], input[type=password] { width: 100%; min-height: 2.75rem; font: inherit; padding: .5rem; color: inherit;
+input[type=email], input[type=password], input[type=text] { width: 100%; min-height: 2.75rem; font: inherit; padding: .5rem; color: inherit;
   background: var(--back); border: 1px solid var(--line); border-radius: .375rem; margin: 0 0 1rem }
 input[type=radio] { width: 1.25rem; height: 1.25rem; vertical-align: middle; margin: 0 .5rem 0 0 }
 button, .button { display: inline-block; min-height: 2.75rem; font: inherit; font-weight: 600; padding: .5rem 1.25rem;

@@ -9,6 +9,7 @@ import { notFoundPage } from '../pages/home-page.ts';
 import { accountHandlers } from '../routes/accounts/account.ts';
 import { browserHandlers } from '../routes/accounts/browser.ts';
 import { consentHandlers } from '../routes/accounts/consent.ts';
+import { deviceHandlers } from '../routes/accounts/device.ts';
 import { oauthHandlers } from '../routes/accounts/oauth.ts';
 import { providerLoginHandlers } from '../routes/accounts/provider-login.ts';
 import { homeHandlers } from '../routes/home.ts';
@@ -43,6 +44,7 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
         ...accountHandlers(pages),
         ...providerLoginHandlers(pages),
         ...consentHandlers(pages),
+        ...deviceHandlers(pages),
       },
       lost,
     ),
@@ -71,6 +73,7 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
         registerClient: shared(oauth.registrations),
         startLogin: shared(context.providerLogins),
         connectLogin: shared(context.providerLogins),
+        deviceAuthorization: shared(oauth.tokens),
       },
       identity: { worker: limits.worker, connection: limits.connection },
     },

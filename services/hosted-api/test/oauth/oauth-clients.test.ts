@@ -119,6 +119,7 @@ describe('metadata', () => {
       token_endpoint: `${url}/oauth/token`,
       registration_endpoint: `${url}/oauth/register`,
       revocation_endpoint: `${url}/oauth/revoke`,
+      device_authorization_endpoint: `${url}/oauth/device`,
       code_challenge_methods_supported: ['S256'],
       token_endpoint_auth_methods_supported: ['none'],
     });

@@ -11,13 +11,16 @@ import { consentPage } from '../../pages/consent-page.ts';
 import { noticePage } from '../../pages/notice-page.ts';
 import { authorizationProblemPage } from '../../pages/problem-page.ts';
 import { formOf, loginFor, type PageDeps, type PageInput } from './account.ts';
+import { connect } from './connect.ts';
 
 interface Asked {
   uid: string;
   /** The request as the library is to see it. */
   seen: IncomingMessage;
   program: Program;
-  redirect: string;
+  target: { redirect: string };
+  action: string;
+  returnTo: string;
   lifetimes: TokenLifetimes;
   account: Account;
   formToken: string;
@@ -77,7 +80,9 @@ async function ask(deps: PageDeps, input: PageInput<'showConsent' | 'decideConse
       account,
       formToken,
       program: programOf(client),
-      redirect: String(asked.redirect_uri),
+      target: { redirect: String(asked.redirect_uri) },
+      action: `${interactionPath(uid)}/confirm`,
+      returnTo: interactionPath(uid),
       lifetimes: oauth.lifetimes,
       organisations: await organisationsOf(store.fleet, account.id),
     };
@@ -92,17 +97,6 @@ async function ask(deps: PageDeps, input: PageInput<'showConsent' | 'decideConse
       'You have answered this request already, it is older than 15 minutes, or it was started in another browser.';
     return show(400, noticePage('This request is over', why, 'Go back to the program and start again there.'));
   }
-}
-
-/** Makes the connection: the library's grant, of the chosen organisation. @returns its id. */
-async function connect(
-  { oauth, resource }: PageDeps & { resource: string },
-  { account, program }: Asked,
-  { tenantId }: Organisation,
-): Promise<string> {
-  const grant = new oauth.provider.Grant({ accountId: String(account.id), clientId: program.id });
-  grant.addResourceScope(resource, SCOPE);
-  return oauth.consents.run({ tenantId, clientName: program.name }, () => grant.save());
 }
 
 async function settle(

@@ -1,4 +1,4 @@
-import type { oauthRoutes } from '@pipeline/contract';
+import { DEVICE_GRANT, type oauthRoutes } from '@pipeline/contract';
 import { displayText, sanitizeJson } from '@pipeline/domain';
 import type { HandlersOf } from '@pipeline/http';
 import { type PublicAddress, SCOPE } from '../../auth/public-address.ts';
@@ -49,6 +49,11 @@ export function oauthHandlers({ oauth, address }: OauthRouteDeps): HandlersOf<ty
       const seen = oauth.request(request, { client, body: parameters.toString() });
       return { status: 200, stream: (response) => oauth.answer(seen, response) };
     },
+    deviceAuthorization: ({ request, address: client, body }) => {
+      const parameters = canonicalParameters(new URLSearchParams(text(body)), address, true);
+      const seen = oauth.request(request, { client, body: parameters.toString() });
+      return { status: 200, stream: (response) => oauth.answer(seen, response) };
+    },
     registerClient: ({ request, address: client, body, log }) => {
       try {
         const metadata = sanitizeJson(cleanRegistration(parse(text(body))));
@@ -90,10 +95,11 @@ const serverMetadata = ({ origin, resource }: PublicAddress) => ({
   token_endpoint: `${origin}${ROUTES.token}`,
   registration_endpoint: `${origin}${ROUTES.registration}`,
   revocation_endpoint: `${origin}${ROUTES.revocation}`,
+  device_authorization_endpoint: `${origin}${ROUTES.device_authorization}`,
   scopes_supported: [SCOPE, 'offline_access'],
   response_types_supported: ['code' as const],
   response_modes_supported: ['query' as const],
-  grant_types_supported: ['authorization_code' as const, 'refresh_token' as const],
+  grant_types_supported: ['authorization_code' as const, 'refresh_token' as const, DEVICE_GRANT],
   token_endpoint_auth_methods_supported: ['none' as const],
   revocation_endpoint_auth_methods_supported: ['none' as const],
   code_challenge_methods_supported: ['S256' as const],

@@ -1,0 +1,15 @@
+import type { Account, Organisation } from '@pipeline/store';
+import type { Program } from '../../accounts/program.ts';
+import { SCOPE } from '../../auth/public-address.ts';
+import type { Oauth } from '../../oauth/oauth.ts';
+
+/** Creates a connection: the library's grant, of the chosen organisation. @returns its id. */
+export async function connect(
+  { oauth, resource }: { oauth: Oauth; resource: string },
+  { account, program }: { account: Account; program: Program },
+  { tenantId }: Organisation,
+): Promise<string> {
+  const grant = new oauth.provider.Grant({ accountId: String(account.id), clientId: program.id });
+  grant.addResourceScope(resource, SCOPE);
+  return oauth.consents.run({ tenantId, clientName: program.name }, () => grant.save());
+}
