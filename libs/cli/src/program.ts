@@ -3,6 +3,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { auditCommands } from './admin/audit.ts';
 import { connectionCommands } from './admin/connections.ts';
 import { identityCommands } from './admin/identities.ts';
+import { invitationCommands } from './admin/invitations.ts';
 import { memberCommands } from './admin/members.ts';
 import { modelPriceCommands } from './admin/model-prices.ts';
 import { orgCommands } from './admin/orgs.ts';
@@ -44,6 +45,7 @@ export function pipelineProgram(
   userCommands(admin, run);
   identityCommands(admin, run);
   memberCommands(admin, run);
+  invitationCommands(admin, run);
   workflowCommands(admin, run);
   workerTokenCommands(admin, run);
   connectionCommands(admin, run);

@@ -39,6 +39,25 @@ describe('organisations', () => {
   });
 });
 
+describe('invitations', () => {
+  test('are made with a link that is shown once, listed, and revoked', async () => {
+    await cli.json(['admin', 'org', 'create', 'guests', '--name', 'Guests']);
+    const create = ['admin', 'invitation', 'create', 'guests', 'nora@example.org'];
+    expect((await cli.refusal(create)).message).toMatch(/^--url must be the public address/);
+    const made = await cli.json<{ id: string; link: string }>([...create, '--url', 'https://pipeline.example.com/']);
+    expect(made).toMatchObject({ org: 'guests', email: 'nora@example.org', role: 'member' });
+    expect(made.link).toMatch(/^https:\/\/pipeline\.example\.com\/account\/invitation\?token=[\w-]{43}$/);
+    expect((await cli.run(['admin', 'invitation', 'list', 'guests'])).stdout).toMatch(
+      /nora@example\.org +member +open/,
+    );
+    expect(JSON.stringify(await cli.json(['admin', 'invitation', 'list', 'guests']))).not.toContain(
+      made.link.slice(-43),
+    );
+    await cli.json(['admin', 'invitation', 'revoke', 'guests', made.id]);
+    expect((await cli.refusal(['admin', 'invitation', 'revoke', 'guests', made.id])).code).toBe('NOT_FOUND');
+  });
+});
+
 describe('users', () => {
   test('get the password that came on standard input, and never show it', async () => {
     const create = ['admin', 'user', 'create', 'Anna@Example.org', '--name', 'Anna'];

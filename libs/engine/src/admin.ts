@@ -1,6 +1,7 @@
 export { listAudit } from './accounts/audit.ts';
 export { createCredentials, endConnection, endConnectionsOf, listConnections } from './accounts/connections.ts';
 export { linkIdentityOf, listIdentities, unlinkIdentityOf } from './accounts/identities.ts';
+export { inviteMember, listInvitations, revokeInvitation } from './accounts/invitations.ts';
 export { addMember, changeRole, listGrants, removeMember } from './accounts/members.ts';
 export { createOrg, listOrgs, showOrg } from './accounts/orgs.ts';
 export { createUser, disableUser, listUsers, setPassword } from './accounts/users.ts';

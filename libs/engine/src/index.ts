@@ -1,5 +1,6 @@
 export { type AuditEntry, type AuditFilter, readAudit } from './accounts/audit-page.ts';
 export { cleanIdentity, linkIdentity, linkOwnIdentity, unlinkOwnIdentity } from './accounts/identities.ts';
+export { acceptAsNewUser, acceptInvitation, findInvitation } from './accounts/invitations.ts';
 export { loginAudit } from './accounts/login-failures.ts';
 export { hashPassword, isPasswordHash, PASSWORD_LENGTH, verifyPassword } from './accounts/passwords.ts';
 export * as admin from './admin.ts';

@@ -2,6 +2,7 @@ export * from './accounts/audit-log.ts';
 export * from './accounts/audit-page.ts';
 export * from './accounts/bootstrap.ts';
 export * from './accounts/connections.ts';
+export * from './accounts/invitations.ts';
 export * from './accounts/members.ts';
 export * from './accounts/memberships.ts';
 export * from './accounts/oauth-artifacts.ts';

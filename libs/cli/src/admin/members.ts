@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { group, leaf, type Run, type Session } from '../command/command.ts';
 import { table } from '../command/table.ts';
 
-const ROLE_NOTE = 'owner, admin (both have access to every repo of the organisation) or member (access by grant)';
+export const ROLE_NOTE =
+  'owner, admin (both have access to every repo of the organisation) or member (access by grant)';
 
 export function memberCommands(admin: Command, run: Run): void {
   const member = group(admin, 'member', 'members of an organisation');

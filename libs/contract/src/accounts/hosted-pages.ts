@@ -189,6 +189,31 @@ const decideDevice = route({
   description: 'Records the decision; the program receives it with its next token request.',
 });
 
+const invitationToken = z
+  .string()
+  .max(100)
+  .optional()
+  .meta({ example: 'a'.repeat(43) });
+
+const showInvitation = route({
+  ...page,
+  id: 'showInvitation',
+  method: 'get',
+  path: '/account/invitation',
+  query: z.object({ token: invitationToken }),
+  summary: 'Invitation',
+  description: 'Shows which organisation a link invites to, and how to accept it.',
+});
+
+const acceptInvitation = route({
+  ...page,
+  ...form,
+  id: 'acceptInvitation',
+  path: '/account/invitation',
+  summary: 'Accept an invitation',
+  description: 'Makes the logged-in user, or a new one, a member of the organisation.',
+});
+
 export const pageRoutes = [
   showHome,
   showConsent,
@@ -207,4 +232,6 @@ export const pageRoutes = [
   showDevice,
   checkDevice,
   decideDevice,
+  showInvitation,
+  acceptInvitation,
 ] as const;

@@ -82,7 +82,8 @@ async function found(tx: Tx, { org, email }: Membership): Promise<{ org: TenantR
 
 const subjectOf = (org: TenantRow, user: UserRow): string => `member ${user.email} of org ${org.external_id}`;
 
-function requireRole(value: string): Role {
+/** @throws AppError INVALID_INPUT. */
+export function requireRole(value: string): Role {
   return ROLES.find((role) => role === value) ?? refuse(`role must be one of ${ROLES.join(', ')}, got "${value}"`);
 }
 

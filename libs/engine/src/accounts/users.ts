@@ -9,10 +9,8 @@ import {
   type UserRow,
 } from '@pipeline/store';
 import { type Admin, administer, audit, notFound, refuse } from '../context/admin.ts';
+import { requireEmail } from './emails.ts';
 import { hashPassword, PASSWORD_LENGTH } from './passwords.ts';
-
-const EMAIL = /^[^\s@]+@[^\s@]+$/;
-const MAX_EMAIL = 254;
 
 interface NewUser {
   email: string;
@@ -23,7 +21,7 @@ interface NewUser {
 
 /** @throws AppError INVALID_INPUT for an invalid address or password, or an existing address. */
 export async function createUser(admin: Admin, { email, name, password }: NewUser) {
-  if (!EMAIL.test(email) || email.length > MAX_EMAIL) refuse(`"${email}" is not an email address`);
+  requireEmail(email);
   // Outside the transaction: hashing takes its time on purpose.
   const passwordHash = password === null ? null : await hashed(password);
   return administer(admin, async (tx) => {

@@ -329,6 +329,19 @@ export interface DB {
     scope_ref: string;
     tenant_id: number;
   };
+  invitations: {
+    accepted_at: string | null;
+    accepted_by: number | null;
+    created_at: Generated<string>;
+    email: string;
+    expires_at: string;
+    id: string;
+    invited_by: string;
+    revoked_at: string | null;
+    role: string;
+    tenant_id: number;
+    token_hash: string;
+  };
   issue_count_deltas: {
     id: Generated<number>;
     is_blocked: boolean;
@@ -1094,6 +1107,7 @@ export const COLUMNS = {
   intelligence_evidence: ['created_at', 'evidence_type', 'excerpt', 'id', 'item_id', 'metadata', 'path', 'ref', 'tenant_id', 'url'],
   intelligence_items: ['approved_at', 'approved_by', 'confidence', 'created_at', 'details', 'dismissed_at', 'dismissed_reason', 'fingerprint', 'first_observed_at', 'id', 'kind', 'last_observed_at', 'last_used_at', 'metadata', 'observation_count', 'quality_score', 'repo_id', 'search', 'source', 'source_agent', 'source_finding_id', 'source_issue_id', 'source_pr_id', 'source_retrospective_id', 'status', 'summary', 'superseded_by', 'tags', 'tenant_id', 'title', 'updated_at'],
   intelligence_scopes: ['created_at', 'id', 'item_id', 'metadata', 'repo_id', 'scope_kind', 'scope_ref', 'tenant_id'],
+  invitations: ['accepted_at', 'accepted_by', 'created_at', 'email', 'expires_at', 'id', 'invited_by', 'revoked_at', 'role', 'tenant_id', 'token_hash'],
   issue_count_deltas: ['id', 'is_blocked', 'is_paused', 'n', 'repo_id', 'state', 'tenant_id'],
   issue_counts: ['is_blocked', 'is_paused', 'n', 'repo_id', 'state', 'tenant_id', 'writes'],
   issue_edges: ['active', 'child_issue_id', 'child_issue_number', 'child_repo_id', 'created_at', 'id', 'kind', 'parent_issue_id', 'parent_issue_number', 'parent_repo_id', 'resolved_at', 'resolved_by', 'tenant_id'],

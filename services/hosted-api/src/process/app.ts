@@ -10,6 +10,7 @@ import { accountHandlers } from '../routes/accounts/account.ts';
 import { browserHandlers } from '../routes/accounts/browser.ts';
 import { consentHandlers } from '../routes/accounts/consent.ts';
 import { deviceHandlers } from '../routes/accounts/device.ts';
+import { invitationHandlers } from '../routes/accounts/invitation.ts';
 import { oauthHandlers } from '../routes/accounts/oauth.ts';
 import { providerLoginHandlers } from '../routes/accounts/provider-login.ts';
 import { homeHandlers } from '../routes/home.ts';
@@ -45,6 +46,7 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
         ...providerLoginHandlers(pages),
         ...consentHandlers(pages),
         ...deviceHandlers(pages),
+        ...invitationHandlers(pages),
       },
       lost,
     ),

@@ -44,6 +44,7 @@ import { up as agentComparison } from './0041-0060/0042-agent-comparison.ts';
 import { up as traceExport } from './0041-0060/0043-trace-export.ts';
 import { up as repoIdentity } from './0041-0060/0044-repo-identity.ts';
 import { up as userIdentities } from './0041-0060/0045-user-identities.ts';
+import { up as invitations } from './0041-0060/0046-invitations.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -98,4 +99,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0043-trace-export': { up: traceExport },
   '0044-repo-identity': { up: repoIdentity },
   '0045-user-identities': { up: userIdentities },
+  '0046-invitations': { up: invitations },
 };

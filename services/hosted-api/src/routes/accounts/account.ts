@@ -21,14 +21,15 @@ export interface PageDeps {
 }
 
 const HOME = '/account/connections';
-/** Where a login may lead: to a consent in progress, the start page, or home; never to another site. */
+/** Where a login may lead: to a consent in progress, an invitation, the start page, or home; never to another site. */
 const RETURN = /^\/oauth\/interaction\/([\w-]{1,100})$/;
+const INVITATION = /^\/account\/invitation\?token=[\w-]{43}$/;
 
 /** The page for codes of devices. */
 export const DEVICE = '/account/device';
 
 export const returnOf = (wanted: string | null | undefined): string =>
-  wanted === '/' || wanted === DEVICE || (wanted && RETURN.test(wanted)) ? wanted : HOME;
+  wanted === '/' || wanted === DEVICE || (wanted && (RETURN.test(wanted) || INVITATION.test(wanted))) ? wanted : HOME;
 export const formOf = (body: Uint8Array): URLSearchParams => new URLSearchParams(new TextDecoder().decode(body));
 export const loginFor = (path: string): string => `/account/login?return_to=${encodeURIComponent(path)}`;
 
