@@ -29,7 +29,7 @@ import { subIssueRoutes } from './issues/sub-issues.ts';
 import { createRateLimit } from './limits/rate-limit.ts';
 import { pageRoutes } from './pages/pages.ts';
 import { branchRoutes } from './protection/routes.ts';
-import { mergeRoutes } from './pulls/merge.ts';
+import { mergeRoutes, tryMerge } from './pulls/merge.ts';
 import { settleMerges } from './pulls/merge-record.ts';
 import { reviewRoutes } from './pulls/reviews.ts';
 import { pullRoutes } from './pulls/routes.ts';
@@ -68,6 +68,8 @@ export interface SandboxOptions {
   /** Pauses before a webhook's further attempts, in ms. */
   retryDelaysMs?: number[];
   rateLimitPerHour?: number;
+  /** Writes a minute and token, the secondary limit of the host; beyond it 403 with `Retry-After`. */
+  writesPerMinute?: number;
   /** The lowest id on a new host; hosts whose data meet in one database need different ones. */
   firstId?: number;
   /** Needed as bearer token by the admin API; without it the admin API is open. */
@@ -116,7 +118,7 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxHost
   const deliveries = new Deliveries({ state, fetch: send, now, log, autoDeliver, retryDelaysMs });
   const server = createServer();
   const ci = new Ci(() => sandbox);
-  const queue = new MergeQueue(() => sandbox);
+  const queue = new MergeQueue(() => sandbox, tryMerge);
   const sandbox: Sandbox = {
     state,
     git: new Git(options.dataDir, options.searchPath ?? SPARE_PATH),
@@ -127,6 +129,7 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxHost
     queue,
     log,
     rateLimitPerHour: options.rateLimitPerHour ?? 1_000_000,
+    writesPerMinute: options.writesPerMinute ?? 1_000_000,
     lock: createLock(),
   };
   try {
@@ -272,7 +275,7 @@ function createApp(sandbox: Sandbox, options: AppOptions): Express {
   app.use((error: unknown, _req: Request, res: Response, next: NextFunction) => {
     if (res.headersSent) return next(error);
     const failure = toFailure(sandbox, error);
-    res.status(failure.status).json(failure.body());
+    res.status(failure.status).set(failure.headers).json(failure.body());
   });
   return app;
 }

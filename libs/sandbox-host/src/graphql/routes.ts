@@ -5,13 +5,15 @@ import type { Viewer } from '../apps/auth.ts';
 import { grants } from '../apps/grants.ts';
 import { readBody, viewerOf } from '../http/request.ts';
 import { announce, isPull, pullOf, saveIssue } from '../issues/changes.ts';
-import { obstaclesOf } from '../protection/gate.ts';
+import { methodsOf, obstaclesOf } from '../protection/gate.ts';
 import { rulesOf } from '../protection/rules.ts';
+import { setAutoMerge } from '../queue/auto-merge.ts';
 import { addEntry, entryOf, removeEntry } from '../queue/entries.ts';
 import { nodeId } from '../render/basics.ts';
 import {
   type EventRecord,
   GLOBAL,
+  type MergeMethod,
   type Permission,
   type PullIssue,
   type RepoRecord,
@@ -24,14 +26,16 @@ const ById = z.object({ id: z.string() });
 const OfIssue = z.object({ owner: z.string(), name: z.string(), number: z.int() });
 const MUTATIONS = { convertPullRequestToDraft: true, markPullRequestReadyForReview: false };
 
-/** By what a request is known; a look at the queue is the only one that reads. */
-const OF_QUEUE = {
+/** By what a request about merging is known; a look at the queue is the only one that reads. */
+const OF_MERGES = {
   enqueuePullRequest: { level: 'write', answer: enqueue },
   dequeuePullRequest: { level: 'write', answer: dequeue },
+  enablePullRequestAutoMerge: { level: 'write', answer: enableAutoMerge },
+  disablePullRequestAutoMerge: { level: 'write', answer: disableAutoMerge },
   mergeQueueEntry: { level: 'read', answer: queueState },
 } as const;
 
-/** Only what the REST API has no counterpart for: drafts, the merge queue, and the last edit of an issue's body. */
+/** Only what the REST API has no counterpart for: drafts, the merge queue, merges that are left to the host, and the last edit of an issue's body. */
 export function graphqlRoutes(sandbox: Sandbox): Router {
   const router = Router();
   router.post('/graphql', async (req, res) => {
@@ -42,9 +46,9 @@ export function graphqlRoutes(sandbox: Sandbox): Router {
       res.json({ data: { repository: bodyEdit(sandbox, viewer, OfIssue.parse(variables)) } });
       return;
     }
-    const queued = Object.entries(OF_QUEUE).find(([name]) => query.includes(name))?.[1];
-    if (queued) {
-      res.json(await ofQueue(sandbox, viewer, { variables, ...queued }));
+    const merging = Object.entries(OF_MERGES).find(([name]) => query.includes(name))?.[1];
+    if (merging) {
+      res.json(await ofMerge(sandbox, viewer, { variables, ...merging }));
       return;
     }
     const mutation = Object.entries(MUTATIONS).find(([name]) => query.includes(name));
@@ -76,9 +80,9 @@ export function graphqlRoutes(sandbox: Sandbox): Router {
   return router;
 }
 
-type OfQueue = (typeof OF_QUEUE)[keyof typeof OF_QUEUE] & { variables: unknown };
+type OfMerge = (typeof OF_MERGES)[keyof typeof OF_MERGES] & { variables: unknown };
 
-async function ofQueue(sandbox: Sandbox, viewer: Viewer, { level, answer, variables }: OfQueue) {
+async function ofMerge(sandbox: Sandbox, viewer: Viewer, { level, answer, variables }: OfMerge) {
   const { id } = ById.parse(variables);
   const [repo, issue] = findPull(sandbox, id) ?? [];
   if (!repo || !issue || !allows(repo, viewer.login, 'read')) return unresolved(id);
@@ -151,6 +155,30 @@ export function dequeue(sandbox: Sandbox, { repo, issue, login }: About): Answer
   removeEntry(sandbox, repo, issue, { entry, reason: 'MANUAL', by: login });
   sandbox.queue.consider(repo);
   return { data: { dequeuePullRequest: { mergeQueueEntry: { id: String(entry.id) } } } };
+}
+
+const AutoMerge = z.object({ method: z.enum(['MERGE', 'SQUASH', 'REBASE']).default('MERGE') });
+
+/** `enablePullRequestAutoMerge`: only of what cannot be merged yet. */
+async function enableAutoMerge(sandbox: Sandbox, { repo, issue, login }: About, variables: unknown): Promise<Answer> {
+  const { method } = AutoMerge.parse(variables);
+  if (!repo.allowAutoMerge) return unprocessable('Pull request Auto merge is not allowed for this repository');
+  if (issue.state === 'closed' || issue.pull.draft) return unprocessable('Pull request is not mergeable');
+  const obstacles = await obstaclesOf(sandbox, repo, issue, { login });
+  if (obstacles.length === 0) return unprocessable('Pull request Pull request is in clean status');
+  const way = method.toLowerCase() as MergeMethod;
+  if (!methodsOf(sandbox, repo, issue.pull.baseRef).includes(way))
+    return unprocessable(`Merge method ${way} merging is not allowed on this repository`);
+  setAutoMerge(sandbox, repo, issue, { method: way, by: login });
+  sandbox.queue.consider(repo);
+  return { data: { enablePullRequestAutoMerge: { pullRequest: { number: issue.number } } } };
+}
+
+/** `disablePullRequestAutoMerge`. */
+function disableAutoMerge(sandbox: Sandbox, { repo, issue, login }: About): Answer {
+  if (!issue.pull.autoMerge) return unprocessable("Can't disable auto-merge for this pull request.");
+  setAutoMerge(sandbox, repo, issue, { method: null, by: login });
+  return { data: { disablePullRequestAutoMerge: { pullRequest: { number: issue.number } } } };
 }
 
 /** Where a pull request is in the queue, and the last entry of its log about its commits and the queue. */

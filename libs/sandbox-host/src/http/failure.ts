@@ -2,12 +2,19 @@
 export class Failure extends Error {
   readonly status: number;
   readonly errors: FieldError[] | string[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, message: string, errors?: FieldError[] | string[]) {
+  constructor(
+    status: number,
+    message: string,
+    errors?: FieldError[] | string[],
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(message);
     this.name = 'Failure';
     this.status = status;
     this.errors = errors;
+    this.headers = headers;
   }
 
   body() {

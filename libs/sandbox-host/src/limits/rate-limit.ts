@@ -4,6 +4,9 @@ import { viewerOf } from '../http/request.ts';
 import type { Sandbox } from '../state/model.ts';
 
 const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+const SECONDARY = 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.';
 
 /** Counts each token's requests an hour, shows the count in every answer; a 304 costs nothing. */
 export function createRateLimit(sandbox: Sandbox) {
@@ -23,13 +26,28 @@ export function createRateLimit(sandbox: Sandbox) {
     return { limit, used, remaining: Math.max(0, limit - used), reset: Math.floor(resetMs / 1000) };
   };
 
-  const middleware = (_req: Request, res: Response, next: NextFunction) => {
+  const writes = new Map<string, { since: number; count: number }>();
+  /** The secondary limit: writes of one token in a minute. @throws Failure 403 with `Retry-After`. */
+  const requireCalm = ({ method }: Request, login: string) => {
+    if (method === 'GET' || method === 'HEAD') return;
+    const now = sandbox.now().getTime();
+    const known = writes.get(login);
+    const window = known && now - known.since < MINUTE_MS ? known : { since: now, count: 0 };
+    writes.set(login, window);
+    window.count += 1;
+    if (window.count <= sandbox.writesPerMinute) return;
+    const seconds = Math.ceil((window.since + MINUTE_MS - now) / 1000);
+    throw new Failure(403, SECONDARY, undefined, { 'Retry-After': String(seconds) });
+  };
+
+  const middleware = (req: Request, res: Response, next: NextFunction) => {
     const { login } = viewerOf(res);
     const window = windowOf(login);
     const over = window.used >= limit;
     if (!over) window.used += 1;
     for (const [name, value] of Object.entries(show(login))) res.set(`X-RateLimit-${name}`, String(value));
     if (over) throw new Failure(403, `API rate limit exceeded for user ${login}.`);
+    requireCalm(req, login);
     res.once('finish', () => {
       if (res.statusCode === 304) window.used -= 1;
     });

@@ -43,6 +43,19 @@ export function mergeRoutes(sandbox: Sandbox): Router {
   return router;
 }
 
+/** Merges for a person who left the merge to the host; nothing happens when it is refused after all. */
+export async function tryMerge(
+  sandbox: Sandbox,
+  repo: RepoRecord,
+  { number, method, by }: { number: number; method: MergeMethod; by: string },
+): Promise<void> {
+  try {
+    await merge(sandbox, repo, { number, body: { merge_method: method }, by });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+  }
+}
+
 async function merge(sandbox: Sandbox, repo: RepoRecord, order: { number: number; body: MergeBody; by: string }) {
   const { git } = sandbox;
   const { body, by } = order;

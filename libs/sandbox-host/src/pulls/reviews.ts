@@ -66,6 +66,7 @@ export function reviewRoutes(sandbox: Sandbox): Router {
       announceReview(sandbox, repo, saved, { action: 'submitted', review: record, by: author });
       return record;
     });
+    sandbox.queue.consider(repo);
     res.json(renderReview(sandbox, repo, review));
   });
 

@@ -7,6 +7,7 @@ import { rulesOf } from '../protection/rules.ts';
 import { finishMerge, startMerge } from '../pulls/merge-record.ts';
 import {
   GLOBAL,
+  type MergeMethod,
   type PullIssue,
   type QueueEntryRecord,
   type RepoRecord,
@@ -14,29 +15,40 @@ import {
   type Sandbox,
 } from '../state/model.ts';
 import { change } from '../state/sandbox.ts';
-import { announceGroup, type RemovalReason, removeEntry } from './entries.ts';
+import { setAutoMerge, waitingForMerge } from './auto-merge.ts';
+import { addEntry, announceGroup, type RemovalReason, removeEntry } from './entries.ts';
 
 const BY = 'github-merge-queue[bot]';
 
 /** What is wanted next of the first entry: another look at once, or none before something changes. */
 type Step = 'again' | 'wait';
 
+/** One merge by a person's order; nothing happens where the host refuses it. */
+type TryMerge = (
+  sandbox: Sandbox,
+  repo: RepoRecord,
+  order: { number: number; method: MergeMethod; by: string },
+) => Promise<void>;
+
 /**
- * Merges queued pull requests one after another: each is merged with the base branch on a branch of the queue, whose
- * commit becomes the base when its required checks are green. One that fails leaves the queue.
+ * Merges what people left to the host, and queued pull requests one after another: each is merged with the base branch on
+ * a branch of the queue, whose commit becomes the base when its required checks are green. One that fails leaves the queue.
  */
 export class MergeQueue implements Runner {
   readonly #sandbox: () => Sandbox;
+  readonly #tryMerge: TryMerge;
   readonly #running = new Set<Promise<void>>();
   #isStopped = false;
 
-  constructor(sandbox: () => Sandbox) {
+  constructor(sandbox: () => Sandbox, tryMerge: TryMerge) {
     this.#sandbox = sandbox;
+    this.#tryMerge = tryMerge;
   }
 
   consider({ id }: Pick<RepoRecord, 'id'>): void {
     const sandbox = this.#sandbox();
-    if (this.#isStopped || sandbox.state.list('queueEntry', id).length === 0) return;
+    const isIdle = sandbox.state.list('queueEntry', id).length === 0 && waitingForMerge(sandbox, id).length === 0;
+    if (this.#isStopped || isIdle) return;
     const run = sandbox
       .lock(id, () => this.#advance(id))
       .catch((error: unknown) => sandbox.log.warn(`merge queue of repository ${id}: ${String(error)}`))
@@ -51,12 +63,30 @@ export class MergeQueue implements Runner {
 
   async #advance(id: number): Promise<void> {
     const sandbox = this.#sandbox();
+    const ready = sandbox.state.get('repo', GLOBAL, id);
+    if (ready) await mergeReady(sandbox, ready, this.#tryMerge);
     for (;;) {
       const repo = sandbox.state.get('repo', GLOBAL, id);
       const [entry] = sandbox.state.list('queueEntry', id);
       if (this.#isStopped || !repo || !entry) return;
       if ((await step(sandbox, repo, entry)) === 'wait') return;
     }
+  }
+}
+
+/**
+ * Merges what was left to the host and has nothing in its way any more, or puts it into the queue of its branch. One that
+ * conflicts waits on. Runs under the lock of the repository.
+ */
+async function mergeReady(sandbox: Sandbox, repo: RepoRecord, tryMerge: TryMerge): Promise<void> {
+  for (const issue of waitingForMerge(sandbox, repo.id)) {
+    const { autoMerge } = issue.pull;
+    if (!autoMerge) continue;
+    const { method, by } = autoMerge;
+    const obstacles = await obstaclesOf(sandbox, repo, issue, { login: by });
+    if (obstacles.some(({ kind }) => kind !== 'queue')) continue;
+    if (obstacles.length > 0) addEntry(sandbox, repo, setAutoMerge(sandbox, repo, issue, { method: null, by }), by);
+    else await tryMerge(sandbox, repo, { number: issue.number, method, by });
   }
 }
 

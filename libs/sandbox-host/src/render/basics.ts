@@ -138,6 +138,7 @@ export function renderRepo(sandbox: Sandbox, repo: RepoRecord) {
     archived: repo.archived ?? false,
     disabled: false,
     visibility: repo.private ? 'private' : 'public',
+    allow_auto_merge: repo.allowAutoMerge ?? false,
     allow_merge_commit: methods.includes('merge'),
     allow_squash_merge: methods.includes('squash'),
     allow_rebase_merge: methods.includes('rebase'),

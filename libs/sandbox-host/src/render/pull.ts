@@ -47,7 +47,14 @@ export function renderPull(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue)
     },
     _links: links.hal,
     author_association: association(repo, issue.author),
-    auto_merge: null,
+    auto_merge: pull.autoMerge
+      ? {
+          enabled_by: renderUser(sandbox, pull.autoMerge.by),
+          merge_method: pull.autoMerge.method,
+          commit_title: null,
+          commit_message: null,
+        }
+      : null,
     draft: pull.draft,
   };
 }

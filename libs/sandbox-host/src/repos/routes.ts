@@ -11,12 +11,25 @@ import { moveRepo } from './move.ts';
 const name = z.string().regex(/^(?!\.{1,2}$)(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/i);
 
 /** The settings that can be changed later. */
-const RepoSettings = z.object({ name: name.optional(), archived: z.boolean().optional() });
+const RepoSettings = z.object({
+  name: name.optional(),
+  archived: z.boolean().optional(),
+  allow_auto_merge: z.boolean().optional(),
+});
 const Transfer = z.object({ new_owner: z.string().min(1), new_name: name.optional() });
 
 /** @throws Failure 403 in the host's words. */
 export function requireWritable({ archived }: RepoRecord): void {
   if (archived) throw new Failure(403, 'Repository was archived so is read-only.');
+}
+
+function setAutoMerge(sandbox: Sandbox, repo: RepoRecord, allowAutoMerge: boolean): RepoRecord {
+  requireWritable(repo);
+  return change(sandbox, () => {
+    const saved = { ...repo, allowAutoMerge };
+    sandbox.state.put('repo', GLOBAL, saved);
+    return saved;
+  });
 }
 
 function setArchived(
@@ -45,8 +58,9 @@ export function repoRoutes(sandbox: Sandbox): Router {
     const repo = repoOf(res);
     const by = viewerOf(res).login;
     requireRole(repo, by, 'admin');
-    const { archived, name } = readBody(RepoSettings, req, 'Repository');
-    const set = archived === undefined ? repo : setArchived(sandbox, repo, { archived, by });
+    const { archived, name, allow_auto_merge: allowAutoMerge } = readBody(RepoSettings, req, 'Repository');
+    const allowing = allowAutoMerge === undefined ? repo : setAutoMerge(sandbox, repo, allowAutoMerge);
+    const set = archived === undefined ? allowing : setArchived(sandbox, allowing, { archived, by });
     if (name !== undefined) requireWritable(set);
     res.json(renderRepo(sandbox, name === undefined ? set : moveRepo(sandbox, set, { name, by })));
   });

@@ -1,3 +1,4 @@
+import { allows } from '../access/roles.ts';
 import { fetchBranch } from '../git/fetch-branch.ts';
 import { branchRef } from '../git/git.ts';
 import { announce, announceReview, isPull, pullOf, saveIssue, setOpen } from '../issues/changes.ts';
@@ -38,7 +39,11 @@ async function syncHeads(sandbox: Sandbox, repo: RepoRecord, from: RepoRecord, b
     const issue = pullOf(sandbox, repo, number);
     change(sandbox, () => {
       if (head === null) return setOpen(sandbox, repo, issue, { open: false, reason: null, by });
-      const saved = saveIssue(sandbox, repo, { ...issue, pull: { ...issue.pull, headSha: head } });
+      // Who left the merge to the host has not seen a push of a person without write access.
+      const isTakenBack = pull.autoMerge !== undefined && !allows(repo, by, 'write');
+      const autoMerge = isTakenBack ? undefined : pull.autoMerge;
+      const saved = saveIssue(sandbox, repo, { ...issue, pull: { ...issue.pull, headSha: head, autoMerge } });
+      if (isTakenBack) announce(sandbox, repo, saved, { action: 'auto_merge_disabled', by });
       const extra = { before: pull.headSha, after: head };
       announce(sandbox, repo, saved, { action: 'synchronize', by, extra });
       if (rulesOf(sandbox, repo, pull.baseRef).dismissStale) dismissStale(sandbox, repo, saved, by);

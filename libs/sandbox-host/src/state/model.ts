@@ -47,6 +47,8 @@ export interface RepoRecord {
   archived?: boolean;
   /** Slugs in lower case that it had before and that lead to it; absent = none. */
   formerSlugs?: string[];
+  /** Whether people may leave a merge to the host; absent = no. */
+  allowAutoMerge?: boolean;
   /** Ways of merging that its settings allow; absent = all. */
   mergeMethods?: MergeMethod[];
   /** Checks that the host runs itself on the head of each pull request; absent = none. */
@@ -106,6 +108,8 @@ export interface PullRecord {
   mergeSha: string | null;
   /** The commit that a merge under way is about to put on the base branch; settles a crash between git and here. */
   merging: { sha: string; by: string } | null;
+  /** The host merges it when nothing is in the way any more; absent = it does not. */
+  autoMerge?: { method: MergeMethod; by: string } | undefined;
   requestedReviewers: string[];
 }
 export type PullIssue = IssueRecord & { pull: PullRecord };
@@ -342,12 +346,7 @@ export interface Store {
 }
 
 /** An update of a branch that is refused: any push, a push that is no fast-forward, a merge commit, a deletion. */
-export interface PushRule {
-  branch: string;
-  kind: 'push' | 'force' | 'linear' | 'delete';
-  /** The host's words. */
-  words: string;
-}
+export type PushRule = { branch: string; kind: 'push' | 'force' | 'linear' | 'delete'; words: string };
 
 /** git on the repositories of the host. `git/git.ts` implements it. */
 export interface HostGit {
@@ -393,6 +392,7 @@ export interface Sandbox {
   log: SandboxLog;
   /** Requests an hour and token; the next one answers 403. */
   rateLimitPerHour: number;
+  writesPerMinute: number;
   /** Runs git-changing work of one repository one after the other. */
   lock: <T>(repoId: number, work: () => Promise<T>) => Promise<T>;
 }
