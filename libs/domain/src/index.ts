@@ -10,7 +10,7 @@ export * from './analytics/dashboard-status.ts';
 export * from './analytics/metric-definition.ts';
 export * from './analytics/pipeline-metrics.ts';
 export * from './analytics/registry.ts';
-export * from './analytics/scoreboard-windows.ts';
+export * from './analytics/scoreboard-window.ts';
 export * from './blocks.ts';
 export * from './bounds.ts';
 export * from './checks/checks.ts';

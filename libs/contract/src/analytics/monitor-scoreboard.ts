@@ -1,4 +1,4 @@
-import { SCOREBOARD_WINDOWS } from '@pipeline/domain';
+import { SCOREBOARD_WINDOW } from '@pipeline/domain';
 import { z } from 'zod';
 import { UnreportedCosts } from '../costs/by-window.ts';
 import { Timestamp } from '../wire/envelopes.ts';
@@ -46,9 +46,13 @@ export const agentScoreboard = route({
     'Returns one entry per agent and model with merged issues in the window, most issues first. Issues count when a pull request of the pipeline was first merged in the window after a submitted develop run.',
   query: z.object({
     window: z
-      .enum(SCOREBOARD_WINDOWS, `must be one of ${SCOREBOARD_WINDOWS.join(', ')}`)
+      .string()
+      .regex(SCOREBOARD_WINDOW, 'must be hours or days, such as 48h or 90d, at most 9999h or 999d')
       .default('30d')
-      .meta({ description: 'Length of the window, which ends now. Default: 30d.', example: '30d' }),
+      .meta({
+        description: 'Length of the window, which ends now: 1h to 9999h or 1d to 999d. Default: 30d.',
+        example: '30d',
+      }),
     tasks: z
       .enum(COMPARED, `must be one of ${COMPARED.join(', ')}`)
       .default('all')
@@ -64,7 +68,7 @@ export const agentScoreboard = route({
       description: 'Agents and models, most merged issues first.',
       body: z
         .object({
-          window: z.enum(SCOREBOARD_WINDOWS),
+          window: z.string().regex(SCOREBOARD_WINDOW),
           tasks: z.enum(COMPARED),
           items: z.array(AgentScore),
           serverTimestamp: Timestamp,

@@ -1,10 +1,11 @@
-import { percent, roundToTenth, type ScoreboardWindow, scoreboardStart } from '@pipeline/domain';
+import { percent, roundToTenth, scoreboardStart } from '@pipeline/domain';
 import { type AgentScore, agentScores, storeNow } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
 import { findScope, type ScopeQuery } from './scope.ts';
 
 interface ScoreboardQuery extends ScopeQuery {
-  window: ScoreboardWindow;
+  /** Hours or days, as `SCOREBOARD_WINDOW` describes. */
+  window: string;
   /** All merged issues, or those whose develop task was given to its agent by a comparison. */
   tasks: 'all' | 'compared';
 }

@@ -2,8 +2,8 @@ import { medianOf, percentOf, round } from './arithmetic.ts';
 import { iso } from './names.ts';
 import type { Rows } from './rows.ts';
 
-const DAYS: Record<string, number> = { '1h': 1 / 24, '6h': 0.25, '12h': 0.5, '24h': 1, '48h': 2, '7d': 7 };
 const DAY_MS = 86_400_000;
+const UNIT_MS: Record<string, number> = { h: DAY_MS / 24, d: DAY_MS };
 const REVIEWS = ['changes-requested', 'review-changes-requested'];
 
 interface Scored {
@@ -57,7 +57,7 @@ export function scoreboardOf(
   { window, tasks }: { window: string; tasks: 'all' | 'compared' },
   now: number,
 ) {
-  const from = now - (DAYS[window] ?? Number.parseInt(window, 10)) * DAY_MS;
+  const from = now - Number(window.slice(0, -1)) * (UNIT_MS[window.slice(-1)] ?? 0);
   const scored = firstMerges(rows).flatMap((pr) => {
     const { mergedAt } = pr;
     if (mergedAt === null || mergedAt < from || mergedAt > now) return [];

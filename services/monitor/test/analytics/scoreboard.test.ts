@@ -47,7 +47,7 @@ test('agrees with the rows for all windows, tasks, tenants and repos', async () 
     [`&repo=${repo?.slug}&tenant=${repo?.tenant}`, ofRepos(all, [repo?.id ?? 0])],
   ] as const;
   const questions = scopes.flatMap(([whose, rows]) =>
-    ['1h', '48h', '7d', '30d', '90d'].flatMap((window) =>
+    ['1h', '48h', '75h', '7d', '23d', '90d', '999d'].flatMap((window) =>
       (['all', 'compared'] as const).map((tasks) => ({ window, tasks, whose, rows })),
     ),
   );
@@ -73,7 +73,10 @@ describe('the request', () => {
   });
 
   test.each([
-    ['window=1y', 400, 'INVALID_INPUT', /must be one of 1h, .*90d/],
+    ['window=1y', 400, 'INVALID_INPUT', /must be hours or days, such as 48h or 90d/],
+    ['window=0h', 400, 'INVALID_INPUT', /must be hours or days/],
+    ['window=1000d', 400, 'INVALID_INPUT', /at most 9999h or 999d/],
+    ['window=030d', 400, 'INVALID_INPUT', /must be hours or days/],
     ['tasks=none', 400, 'INVALID_INPUT', /must be one of all, compared/],
     ['repo=shop', 400, 'INVALID_INPUT', /owner\/name/],
     ['tenant=nobody', 404, 'NOT_FOUND', /Tenant not found: nobody/],
