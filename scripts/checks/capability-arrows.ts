@@ -268,8 +268,10 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     workflow: ['driver'],
   },
   testing: {
+    consistency: ['databases'],
     databases: ['processes', 'sql-lint'],
     jest: ['databases', 'processes'],
+    model: ['consistency', 'databases'],
     requests: ['processes'],
   },
   vcs: {

@@ -24,8 +24,8 @@ import {
   settle,
   start,
 } from '@pipeline/engine';
-import { checkIssueList, checkRollups, ensureTenant, type RepoRow, type Store } from '@pipeline/store';
-import type { TestDatabase } from '@pipeline/testing';
+import { checkIssueList, ensureTenant, type RepoRow, type Store } from '@pipeline/store';
+import { type TestDatabase, wrongSums } from '@pipeline/testing';
 import { FakeHost } from './fake-host.ts';
 
 export const ALL_TASKS: TaskType[] = ['analyze', 'plan', 'develop', 'review', 'merge'];
@@ -240,14 +240,6 @@ export function say(
       sender: author,
     },
   );
-}
-
-const EVER = { from: '2000-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' };
-
-/** Rollups that differ from the history, by table; none is expected. */
-export async function wrongSums({ db }: Pick<TestDatabase, 'db'>): Promise<Record<string, unknown>> {
-  const checks = await checkRollups(db, EVER, false);
-  return Object.fromEntries(checks.filter(({ wrong }) => wrong > 0).map(({ table, examples }) => [table, examples]));
 }
 
 /** After every test, lists, counts and rollups must agree with the rows. */

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { type TestDatabase, testDatabase } from '@pipeline/testing';
+import { makeWorld, modelSteps, runModel } from '@pipeline/testing/model';
 import fc from 'fast-check';
-import { modelSteps, runModel } from './model/run.ts';
-import { makeWorld } from './model/world.ts';
 
 /**
  * `MODEL_RUNS=2000` runs a soak with new seeds. A failure prints a seed, a path and a `replayPath`: put them into

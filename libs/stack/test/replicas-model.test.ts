@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { VcsHost } from '@pipeline/domain';
-import { makeWorld, modelSteps, runModel, type Stage, type World } from '@pipeline/engine/model';
 import { ensureTenant, insertWorkerToken } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
+import { makeWorld, modelSteps, runModel, type Stage, type World } from '@pipeline/testing/model';
 import fc from 'fast-check';
 import { clusterActs } from './cluster/acts.ts';
 import { checkIntake } from './cluster/agreement.ts';

@@ -1,3 +1,5 @@
+export * from './consistency/wrong-sums.ts';
+export type * from './databases/interface.ts';
 export * from './databases/test-database.ts';
 export * from './processes/cut-proxy.ts';
 export * from './processes/test-processes.ts';

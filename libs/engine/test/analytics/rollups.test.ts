@@ -10,10 +10,10 @@ import {
   tenantBudgets,
   throughput,
 } from '@pipeline/engine';
-import { testDatabase } from '@pipeline/testing';
+import { testDatabase, wrongSums } from '@pipeline/testing';
 import { clearHistory } from '@pipeline/testing/history';
 import { sql } from 'kysely';
-import { applyHostIssue, type Bench, hostIssue, makeBench, paid, refOf, take, wrongSums } from '../harness.ts';
+import { applyHostIssue, type Bench, hostIssue, makeBench, paid, refOf, take } from '../harness.ts';
 
 const database = testDatabase();
 const at = (time: string) => {

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { HostEvent } from '@pipeline/domain';
-import { type Acts, callsAskedAgain, type Pass, type Stage } from '@pipeline/engine/model';
+import { type Acts, callsAskedAgain, type Pass, type Stage } from '@pipeline/testing/model';
 import { checkAgreement } from './agreement.ts';
 import { operatorCalls, postDelivery, workerCalls } from './calls.ts';
 import { type Cluster, Unanswered } from './cluster.ts';

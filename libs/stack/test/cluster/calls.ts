@@ -30,7 +30,7 @@ import {
 } from '@pipeline/contract';
 import { AppError } from '@pipeline/domain';
 import type { ClaimedTask, Report } from '@pipeline/engine';
-import type { Calls } from '@pipeline/engine/model';
+import type { Calls } from '@pipeline/testing/model';
 import type { Cluster } from './cluster.ts';
 import { SECRET } from './hosted.ts';
 import type { Delivery } from './payload.ts';

@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { PEOPLE, type Person } from '@pipeline/engine/model';
 import { type SandboxHost, type SandboxOptions, startSandbox } from '@pipeline/sandbox-host';
+import { PEOPLE, type Person } from '@pipeline/testing/model';
 import { gitEnv } from './git-env.ts';
 import type { Push } from './worker.ts';
 

@@ -1,30 +1,11 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { type Db, openStore, type ServiceKind, type Store, type StoreOptions } from '@pipeline/store';
+import { openStore, type ServiceKind, type Store, type StoreOptions } from '@pipeline/store';
 import { closedWithFile } from '../processes/closing.ts';
 import type { Statement } from '../sql-lint/statement-rules.ts';
 import { BROKER, borrowDatabase, returnDatabase } from './borrow.ts';
 import type { Lent } from './database-pool.ts';
+import type { TestDatabase } from './interface.ts';
 import { serviceUrl } from './template.ts';
-
-export interface TestDatabase {
-  /** Of this file's own database, for processes, notifications and raw clients: a service's login, with data rights alone. */
-  readonly url: string;
-  /** The same database with the rights of its owner, which may also create databases: for set-up. */
-  readonly adminUrl: string;
-  /** Ready to use, closed after the last test. It has a service's rights, and its statements are linted. */
-  readonly store: Store;
-  /** For a test's own statements, to arrange and to check: the owner's rights, not linted. */
-  readonly db: Db;
-  /** What `svc_now()` answers in `store`; null = the present. Set it to hold the time, set it again to step it. */
-  readonly clock: { now: Date | null };
-  /** Another store on the same database; whoever opens it closes it. */
-  open(options?: Partial<StoreOptions>): Store;
-  /**
-   * Closes something after the last test, latest first, before the check for open connections. (Jest runs a file's own
-   * `afterAll` after ours.)
-   */
-  defer(close: () => Promise<unknown>): void;
-}
 
 /**
  * Gives a test file a database of its own, cloned from the migrated template before its first test and dropped after
