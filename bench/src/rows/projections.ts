@@ -78,8 +78,11 @@ async function startMonitor(bench: Bench, { url }: OurStore, host: SandboxHost):
   const child = await startChild({
     args: [await buildService('monitor', bench.workDir)],
     env: {
-      ...{ DATABASE_URL: url, SANDBOX_URL: host.url, SANDBOX_TOKEN: host.tokens.ours },
-      ...{ NODE_ENV: 'production', LOG_LEVEL: 'warn' },
+      DATABASE_URL: url,
+      SANDBOX_URL: host.url,
+      SANDBOX_TOKEN: host.tokens.ours,
+      NODE_ENV: 'production',
+      LOG_LEVEL: 'warn',
     },
     logFile: join(bench.workDir, 'monitor-projections.log'),
   });

@@ -32,7 +32,9 @@ export async function agentWorker(options: AgentOptions, context: ProgramContext
     const home = user?.home ?? env.HOME ?? homedir();
     const agentHome = AGENT_FOLDERS.map((folder) => join(home, folder));
     const sandbox = chooseSandbox(options.sandbox, {
-      ...{ path: env.PATH ?? '', home, agentHome },
+      path: env.PATH ?? '',
+      home,
+      agentHome,
       readable: options.sandboxRead,
     });
     const settings = { env, passedEnv: options.env, user, sandbox, graceMs: options.killGrace };

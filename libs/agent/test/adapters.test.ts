@@ -48,7 +48,10 @@ afterAll(() => rmSync(home, { recursive: true }));
 
 const settings = (env: Record<string, string> = {}) => ({
   env: { PATH: [join(FOLDER, 'node_modules/.bin'), process.env.PATH].join(delimiter), HOME: home, ...env },
-  ...{ passedEnv: [], user: null, sandbox: noSandbox, graceMs: 2_000 },
+  passedEnv: [],
+  user: null,
+  sandbox: noSandbox,
+  graceMs: 2_000,
 });
 
 test.each([
@@ -85,7 +88,8 @@ test('a task of claude without a key fails permanently with the variable', async
       },
     );
     expect(verdict).toMatchObject({
-      ...{ kind: 'failure', errorClass: 'permanent' },
+      kind: 'failure',
+      errorClass: 'permanent',
       errorMessage: expect.stringContaining('set ANTHROPIC_API_KEY'),
     });
   } finally {

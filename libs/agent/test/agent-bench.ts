@@ -92,19 +92,35 @@ export class AgentBench {
     const repo = { slug: 'acme/shop', cloneUrl: this.host, defaultBranch: 'main', setupCommand: null };
     const issue = { number: 7, title: 'Add a list', body: 'Please.', url: '', labels: [], author: 'anna' };
     return {
-      ...{ id: 't-1', taskType, repo: 'acme/shop', issueNumber: 7, priority: 30, attempt: 0, maxAttempts: 3 },
-      ...{
-        claimToken: '0198c5a4-7c1e-7000-8000-000000000001',
-        traceparent: '',
-        agent: null,
-        leaseExpiresAt: '2026-01-01T00:00:00.000Z',
-      },
+      id: 't-1',
+      taskType,
+      repo: 'acme/shop',
+      issueNumber: 7,
+      priority: 30,
+      attempt: 0,
+      maxAttempts: 3,
+      claimToken: '0198c5a4-7c1e-7000-8000-000000000001',
+      traceparent: '',
+      agent: null,
+      leaseExpiresAt: '2026-01-01T00:00:00.000Z',
       payload: {
-        ...{ issue, repo, branch: 'svc/issue-7', pr: null, plan: null, reviewComments: [], answers: [], snippets: [] },
-        ...{ instructions: null, previousAttempts: [], state: null, history: null },
+        issue,
+        repo,
+        branch: 'svc/issue-7',
+        pr: null,
+        plan: null,
+        reviewComments: [],
+        answers: [],
+        snippets: [],
+        instructions: null,
+        previousAttempts: [],
+        state: null,
+        history: null,
         ...payload,
       },
-      ...{ promptVersion: null, maxTurns: null, budgetUsd: null },
+      promptVersion: null,
+      maxTurns: null,
+      budgetUsd: null,
     };
   }
 
@@ -122,11 +138,19 @@ export class AgentBench {
     const records: RunRecord[] = [];
     const handler = agentHandler({
       env: { PATH: process.env.PATH ?? '', HOME: this.dir, SECRET_OF_HOST: 'do-not-pass' },
-      ...{ passedEnv: [], user: null, sandbox: noSandbox, policy: DEFAULT_POLICY, prices: [], graceMs: 300 },
+      passedEnv: [],
+      user: null,
+      sandbox: noSandbox,
+      policy: DEFAULT_POLICY,
+      prices: [],
+      graceMs: 300,
       workDir: join(this.dir, 'work'),
       route: () => ({ agent, model: null, mode: null }),
       limits: { maxTurns: null, budgetUsd: null, timeMs: 30_000 },
-      ...{ depth: 50, setupTimeoutMs: 20_000, identity: { name: 'Bot', email: 'bot@localhost' }, gitToken: null },
+      depth: 50,
+      setupTimeoutMs: 20_000,
+      identity: { name: 'Bot', email: 'bot@localhost' },
+      gitToken: null,
       ...options,
     });
     const context: TaskContext = {

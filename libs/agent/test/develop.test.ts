@@ -36,15 +36,13 @@ describe('a develop task', () => {
     expect(await bench.hostFile(headSha, 'docs/new.md')).toBe('# New\n');
     expect(records).toContainEqual(expect.objectContaining({ type: 'progress', status: 'Plan: 0 of 1 done; Write' }));
     expect(records.at(-1)).toMatchObject({
-      ...{
-        type: 'invocation',
-        model: 'scripted-agent',
-        inputTokens: 100,
-        outputTokens: 20,
-        costUsd: 0.25,
-        turns: 1,
-        stopReason: 'completed',
-      },
+      type: 'invocation',
+      model: 'scripted-agent',
+      inputTokens: 100,
+      outputTokens: 20,
+      costUsd: 0.25,
+      turns: 1,
+      stopReason: 'completed',
     });
   });
 
@@ -159,16 +157,19 @@ describe('tasks without an agent', () => {
     const headSha = await bench.commit('Add two', { 'list.txt': 'two\n' }, 'svc/issue-7');
     const pr = { number: 1, url: '', headSha, headRef: 'svc/issue-7', title: 'T', body: '' };
     expect((await bench.run(bench.task('merge', { pr }), IDLE)).verdict).toMatchObject({
-      ...{ outcome: 'mergeable', result: { headSha } },
+      outcome: 'mergeable',
+      result: { headSha },
     });
     await bench.person('checkout', '-q', 'main');
     await bench.commit('Other', { 'list.txt': 'other\n' });
     expect((await bench.run(bench.task('merge', { pr }), IDLE)).verdict).toMatchObject({
-      ...{ outcome: 'conflict', result: { files: ['list.txt'] } },
+      outcome: 'conflict',
+      result: { files: ['list.txt'] },
     });
     await bench.commit('More', { 'more.txt': 'x\n' }, 'svc/issue-7');
     expect((await bench.run(bench.task('merge', { pr }), IDLE)).verdict).toMatchObject({
-      ...{ outcome: 'not-ready', result: { reason: expect.stringContaining('has moved') } },
+      outcome: 'not-ready',
+      result: { reason: expect.stringContaining('has moved') },
     });
   });
 });

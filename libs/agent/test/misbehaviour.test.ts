@@ -52,7 +52,8 @@ describe('the verdict', () => {
   test('is a failure when it stays invalid', async () => {
     const { verdict, records } = await bench.run(await review(), { turns: [[{ say: '{"outcome":' }]] });
     expect(verdict).toMatchObject({
-      ...{ kind: 'failure', errorClass: 'transient' },
+      kind: 'failure',
+      errorClass: 'transient',
       errorMessage: expect.stringContaining('no valid verdict in 4 turns'),
     });
     expect(records.at(-1)).toMatchObject({ type: 'invocation', stopReason: 'no_progress' });
@@ -77,7 +78,8 @@ describe('limits', () => {
       { limits: { ...limits, budgetUsd: 2 } },
     );
     expect(verdict).toMatchObject({
-      ...{ kind: 'failure', errorClass: 'permanent' },
+      kind: 'failure',
+      errorClass: 'permanent',
       errorMessage: expect.stringContaining('budget of 0.5 USD was exceeded'),
     });
     expect(records.at(-1)).toMatchObject({ type: 'invocation', costUsd: 0.75, inputTokens: 10 });
@@ -159,7 +161,8 @@ describe('an agent that', () => {
   test('dies is a failure with its last words', async () => {
     const { verdict } = await bench.run(await review(), { turns: [[{ stderr: 'out of memory' }, { exit: 1 }]] });
     expect(verdict).toMatchObject({
-      ...{ kind: 'failure', errorClass: 'transient' },
+      kind: 'failure',
+      errorClass: 'transient',
       errorMessage: expect.stringMatching(/ended by SIGKILL[\s\S]*out of memory/),
     });
   });

@@ -33,13 +33,11 @@ let received = 202;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'cli-sandbox-'));
   sandbox = await startSandbox({
-    ...{
-      dataDir,
-      users: [BOT],
-      repos: [{ slug: SLUG }, { slug: 'other/shop' }],
-      retryDelaysMs: [],
-      autoDeliver: false,
-    },
+    dataDir,
+    users: [BOT],
+    repos: [{ slug: SLUG }, { slug: 'other/shop' }],
+    retryDelaysMs: [],
+    autoDeliver: false,
     apps: [
       { ...APP, id: 77 },
       { ...APP, id: 78, slug: 'weak', permissions: { issues: 'write', contents: 'read' } },
@@ -47,7 +45,9 @@ beforeAll(async () => {
   });
   Object.assign(env, { SANDBOX_URL: sandbox.url, SANDBOX_TOKEN: BOT.token });
   Object.assign(appEnv, {
-    ...{ SANDBOX_URL: sandbox.url, SANDBOX_APP_ID: '77', SANDBOX_APP_PRIVATE_KEY: APP_KEY.privateKey },
+    SANDBOX_URL: sandbox.url,
+    SANDBOX_APP_ID: '77',
+    SANDBOX_APP_PRIVATE_KEY: APP_KEY.privateKey,
   });
   ({ repo } = await addRepo(database, 'acme', SLUG));
 });
@@ -226,8 +226,17 @@ test('warns when labels are missing, and is ok when they exist', async () => {
 
 test('counts the workers that are online and serve the repo', async () => {
   const worker = (name: string, more: object) => ({
-    ...{ tenant_id: repo.tenant_id, id: name, name, hostname: 'h', version: '1', labels: '{}', status: 'idle' },
-    ...{ repos: [], task_types: [...TASK_TYPES], registered_at: new Date().toISOString(), ...more },
+    tenant_id: repo.tenant_id,
+    id: name,
+    name,
+    hostname: 'h',
+    version: '1',
+    labels: '{}',
+    status: 'idle',
+    repos: [],
+    task_types: [...TASK_TYPES],
+    registered_at: new Date().toISOString(),
+    ...more,
   });
   await database.db
     .insertInto('workers')

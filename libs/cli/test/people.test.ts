@@ -104,7 +104,11 @@ describe('users', () => {
     await cli.json(['admin', 'user', 'enable', 'bob@example.org']);
     expect((await userRow('bob@example.org')).disabled_at).toBeNull();
     expect(await cli.json(['admin', 'user', 'list'])).toContainEqual({
-      ...{ email: 'bob@example.org', name: 'bob@example.org', disabled: false, hasPassword: true, roles: {} },
+      email: 'bob@example.org',
+      name: 'bob@example.org',
+      disabled: false,
+      hasPassword: true,
+      roles: {},
       createdAt: expect.any(String),
     });
     expect((await cli.refusal([...set.slice(0, 3), 'who@example.org'], PASSWORD)).code).toBe('NOT_FOUND');
@@ -200,13 +204,11 @@ test('every deed is in the log with who and why, and no password', async () => {
   await cli.json(['admin', 'user', 'create', 'zoe@example.org', '--as', 'root', '--reason', 'new hire'], PASSWORD);
   const [latest, ...older] = await cli.json<object[]>(['admin', 'audit', 'list', '--limit', '50']);
   expect(latest).toMatchObject({
-    ...{
-      actorType: 'operator',
-      actor: 'root',
-      action: 'user-create',
-      subject: 'user zoe@example.org',
-      reason: 'new hire',
-    },
+    actorType: 'operator',
+    actor: 'root',
+    action: 'user-create',
+    subject: 'user zoe@example.org',
+    reason: 'new hire',
   });
   expect(older.length).toBeGreaterThan(5);
   expect(JSON.stringify([latest, ...older])).not.toContain(PASSWORD);

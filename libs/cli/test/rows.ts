@@ -19,8 +19,14 @@ export async function addRepo(
     random: () => 0.5,
   };
   const repo = await putRepo(engine, tenantId, {
-    ...{ slug: { owner, name }, vcsHost: 'sandbox', cloneUrl: '', defaultBranch: 'main', setupCommand: null },
-    ...{ poolSize: null, installationId: null, enabled },
+    slug: { owner, name },
+    vcsHost: 'sandbox',
+    cloneUrl: '',
+    defaultBranch: 'main',
+    setupCommand: null,
+    poolSize: null,
+    installationId: null,
+    enabled,
   });
   return { tenantId, repo };
 }
@@ -30,8 +36,15 @@ export async function addIssue(database: TestDatabase, repo: RepoRow, number: nu
   await database.db
     .insertInto('issues')
     .values({
-      ...{ tenant_id: repo.tenant_id, repo_id: repo.id, issue_number: number, title: '', body: '', url: '', state },
-      ...{ host_created_at: at, host_updated_at: at },
+      tenant_id: repo.tenant_id,
+      repo_id: repo.id,
+      issue_number: number,
+      title: '',
+      body: '',
+      url: '',
+      state,
+      host_created_at: at,
+      host_updated_at: at,
     })
     .execute();
 }

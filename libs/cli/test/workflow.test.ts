@@ -27,7 +27,10 @@ describe('workflow of a repo', () => {
     expect(shown.stdout).toMatch(/^version: 1\nstates:\n {2}- name: new\n/);
     const faster = shown.stdout.replace('warnAfterMinutes: null', 'warnAfterMinutes: 5');
     expect(await cli.json([...workflow('put', 'Acme/Shop', '-'), '--as', 'olga'], faster)).toEqual({
-      ...{ repo: 'acme/shop', version: 2, active: false, warnings: [] },
+      repo: 'acme/shop',
+      version: 2,
+      active: false,
+      warnings: [],
     });
     expect(await activeWorkflow(database.store.tenant, tenantId, repo.id)).toMatchObject({ version: 1 });
     const activate = [...workflow('activate', 'acme/shop', '2'), '--as', 'olga', '--reason', 'warn sooner'];

@@ -42,7 +42,10 @@ describe('a call', () => {
     expect(error).toBeInstanceOf(PipelineError);
     const { status, code, message, requestId } = error;
     expect({ status, code, message, requestId }).toEqual({
-      ...{ status: 404, code: 'ISSUE_NOT_FOUND', message: 'refused with ISSUE_NOT_FOUND', requestId: 'req-1' },
+      status: 404,
+      code: 'ISSUE_NOT_FOUND',
+      message: 'refused with ISSUE_NOT_FOUND',
+      requestId: 'req-1',
     });
   });
 

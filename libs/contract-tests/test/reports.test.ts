@@ -11,8 +11,14 @@ const target = new Target({ url: 'http://127.0.0.1:1', surface, timeoutMs: 1, lo
 target.timings.set('listThings', { requests: 2, totalMs: 30, slowestMs: 20 });
 
 const result = (over: Partial<CheckResult>): CheckResult => ({
-  ...{ surface: 'monitor', suite: 'errors', endpoint: 'listThings', name: 'refuses x', outcome: 'passed' },
-  ...{ text: null, curl: null, ms: 5 },
+  surface: 'monitor',
+  suite: 'errors',
+  endpoint: 'listThings',
+  name: 'refuses x',
+  outcome: 'passed',
+  text: null,
+  curl: null,
+  ms: 5,
   ...over,
 });
 const report: Report = {

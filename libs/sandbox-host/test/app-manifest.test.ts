@@ -155,7 +155,11 @@ describe('a code', () => {
 describe('an app from a manifest', () => {
   const optionsOf = ({ id, pem }: { id: number; pem: string }) => ({
     baseUrl: `${environment.sandbox.url}/api/v3`,
-    ...{ appId: String(id), privateKey: pem, clientType: 'sandbox' as const, userAgent: 'test', now: () => new Date() },
+    appId: String(id),
+    privateKey: pem,
+    clientType: 'sandbox' as const,
+    userAgent: 'test',
+    now: () => new Date(),
   });
   const hostOf = (app: { id: number; pem: string }) => createGitHubAppHost(optionsOf(app));
   const appOf = (app: { id: number; pem: string }) => createGitHubApp(optionsOf(app));

@@ -64,7 +64,11 @@ describe('commit statuses', () => {
       [
         'status',
         expect.objectContaining({
-          ...{ sha, context: 'build', state: 'success', description: 'fine', name: 'acme/shop' },
+          sha,
+          context: 'build',
+          state: 'success',
+          description: 'fine',
+          name: 'acme/shop',
           branches: [expect.objectContaining({ name: branch })],
         }),
       ],

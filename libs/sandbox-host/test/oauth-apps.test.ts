@@ -25,8 +25,12 @@ afterAll(() => environment.end());
 const ask = (more: Record<string, string> = {}) => {
   const challenge = createHash('sha256').update(VERIFIER).digest('base64url');
   const query = new URLSearchParams({
-    ...{ client_id: CLIENT.clientId, redirect_uri: CALLBACK, state: 's1' },
-    ...{ code_challenge: challenge, code_challenge_method: 'S256', ...more },
+    client_id: CLIENT.clientId,
+    redirect_uri: CALLBACK,
+    state: 's1',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+    ...more,
   });
   return openPage(`${environment.sandbox.url}/login/oauth/authorize?${query}`);
 };
@@ -36,8 +40,12 @@ const authorize = async (more?: Record<string, string>) => {
 };
 const exchange = async (code: string, more: Record<string, string> = {}) => {
   const body = new URLSearchParams({
-    ...{ client_id: CLIENT.clientId, client_secret: CLIENT.clientSecret, code },
-    ...{ redirect_uri: CALLBACK, code_verifier: VERIFIER, ...more },
+    client_id: CLIENT.clientId,
+    client_secret: CLIENT.clientSecret,
+    code,
+    redirect_uri: CALLBACK,
+    code_verifier: VERIFIER,
+    ...more,
   });
   const headers = { accept: 'application/json' };
   const answer = await fetch(`${environment.sandbox.url}/login/oauth/access_token`, { method: 'POST', headers, body });

@@ -189,7 +189,10 @@ describe('rulesets', () => {
       'POST',
       '/rulesets',
       {
-        ...{ name: `rules ${serial}`, enforcement: 'active', rules, ...more },
+        name: `rules ${serial}`,
+        enforcement: 'active',
+        rules,
+        ...more,
         conditions: { ref_name: { include: ['~DEFAULT_BRANCH'], exclude: [] } },
       },
       ANNA.token,

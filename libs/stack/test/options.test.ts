@@ -15,8 +15,13 @@ test('without options: everything, on the embedded Postgres', () => {
   const { dataDir, ...options } = parse();
   expect(dataDir).toMatch(/\/\.data$/);
   expect(options).toEqual({
-    ...{ fresh: false, demo: true, json: false, databaseUrl: undefined, repo: undefined },
-    ...{ workers: 2, issues: 30 },
+    fresh: false,
+    demo: true,
+    json: false,
+    databaseUrl: undefined,
+    repo: undefined,
+    workers: 2,
+    issues: 30,
   });
 });
 

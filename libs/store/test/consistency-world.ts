@@ -34,8 +34,15 @@ export async function makeWorld(
       const { id } = await db
         .insertInto('issues')
         .values({
-          ...{ ...key, issue_number: number, title: `Issue ${number}`, body: '', url: '', host_created_at: AT },
-          ...{ host_updated_at: AT, state_entered_at: AT, labels: state === 'new' ? [] : [`svc:${state}`] },
+          ...key,
+          issue_number: number,
+          title: `Issue ${number}`,
+          body: '',
+          url: '',
+          host_created_at: AT,
+          host_updated_at: AT,
+          state_entered_at: AT,
+          labels: state === 'new' ? [] : [`svc:${state}`],
           ...row,
           state,
         })
@@ -47,8 +54,13 @@ export async function makeWorld(
       const { id } = await db
         .insertInto('issue_edges')
         .values({
-          ...{ tenant_id: tenantId, kind, active, child_repo_id: repo.id, child_issue_number: child },
-          ...{ parent_repo_id: repo.id, parent_issue_number: parent },
+          tenant_id: tenantId,
+          kind,
+          active,
+          child_repo_id: repo.id,
+          child_issue_number: child,
+          parent_repo_id: repo.id,
+          parent_issue_number: parent,
         })
         .returning('id')
         .executeTakeFirstOrThrow();

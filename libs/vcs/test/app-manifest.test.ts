@@ -31,7 +31,10 @@ beforeAll(async () => {
     apps: [
       { id: 100, slug: 'whole', publicKey, owners: ['acme'], permissions: APP_PERMISSIONS },
       ...NAMES.map((name, at) => ({
-        ...{ id: 101 + at, slug: `without-${name.replaceAll('_', '-')}`, publicKey, owners: ['acme'] },
+        id: 101 + at,
+        slug: `without-${name.replaceAll('_', '-')}`,
+        publicKey,
+        owners: ['acme'],
         permissions: reduced(name),
       })),
     ],
@@ -59,8 +62,12 @@ async function createPull(host: VcsHost, branch: string): Promise<number> {
 
 const appHost = (appId: number): VcsHost =>
   createGitHubAppHost({
-    ...{ baseUrl: environment.sandbox.url, appId: String(appId), privateKey: APP_KEY.privateKey },
-    ...{ clientType: 'sandbox', userAgent: 'test', now: () => new Date() },
+    baseUrl: environment.sandbox.url,
+    appId: String(appId),
+    privateKey: APP_KEY.privateKey,
+    clientType: 'sandbox',
+    userAgent: 'test',
+    now: () => new Date(),
   });
 
 /** A pull request that has the title already is not written. */
@@ -75,8 +82,12 @@ const REQUESTS: Record<Exclude<keyof typeof APP_PERMISSIONS, 'metadata'>, (host:
   pull_requests: (host) => executes(host, { type: 'updatePR', prNumber, title: `Title ${titles++}` }),
   statuses: (host) =>
     executes(host, {
-      ...{ type: 'setCommitStatus', sha: head, context: 'svc/review', state: 'success' },
-      ...{ description: 'd', targetUrl: null },
+      type: 'setCommitStatus',
+      sha: head,
+      context: 'svc/review',
+      state: 'success',
+      description: 'd',
+      targetUrl: null,
     }),
 };
 

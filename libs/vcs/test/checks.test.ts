@@ -44,7 +44,9 @@ const protect = (contexts: string[], strict = false) =>
     `${AT}/branches/main/protection`,
     {
       required_status_checks: { strict, contexts },
-      ...{ enforce_admins: false, required_pull_request_reviews: null, restrictions: null },
+      enforce_admins: false,
+      required_pull_request_reviews: null,
+      restrictions: null,
     },
     ANNA.token,
   );

@@ -12,13 +12,24 @@ const large = '😀'.repeat(5 * MIB);
 const line = 'x'.repeat(MIB);
 
 const issue = {
-  ...{ number: 1, title: line, body: large, html_url: 'https://github.com/acme/shop/issues/1', user, ...times },
+  number: 1,
+  title: line,
+  body: large,
+  html_url: 'https://github.com/acme/shop/issues/1',
+  user,
+  ...times,
   labels: Array.from({ length: 5_000 }, (_, n) => ({ name: `${n}${line.slice(0, 2_000)}` })),
 };
 const pull = {
-  ...{ number: 2, title: line, body: large, html_url: 'https://github.com/acme/shop/pull/2', user, state: 'open' },
+  number: 2,
+  title: line,
+  body: large,
+  html_url: 'https://github.com/acme/shop/pull/2',
+  user,
+  state: 'open',
   ...times,
-  ...{ head: { ref: line, sha: 'a'.repeat(40) }, base: { ref: line } },
+  head: { ref: line, sha: 'a'.repeat(40) },
+  base: { ref: line },
 };
 
 describe('a delivery is cut to bounds when its text is large', () => {
@@ -29,7 +40,9 @@ describe('a delivery is cut to bounds when its text is large', () => {
     [
       'pull_request_review',
       {
-        ...{ action: 'submitted', repository, pull_request: { number: 2 } },
+        action: 'submitted',
+        repository,
+        pull_request: { number: 2 },
         review: { id: 1, user, state: 'approved', body: large, commit_id: 'a'.repeat(40) },
       },
     ],

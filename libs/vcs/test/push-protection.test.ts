@@ -51,7 +51,12 @@ describe('GitHub', () => {
     };
     const now = () => new Date('2026-01-01T00:00:00Z');
     const host = createGitHubHost({
-      ...{ baseUrl: 'https://api.test', token: 'x', clientType: 'github', userAgent: 'test', now, fetch },
+      baseUrl: 'https://api.test',
+      token: 'x',
+      clientType: 'github',
+      userAgent: 'test',
+      now,
+      fetch,
     });
     return host.pushProtectionOf(REPO, 'main');
   };

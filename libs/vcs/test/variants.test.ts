@@ -37,7 +37,13 @@ async function sceneOf(): Promise<Scene> {
 }
 
 const createPR = (branch: string): ProjectionAction => ({
-  ...{ type: 'createPR', head: branch, base: 'main', title: 'Change', body: 'Refs', draft: false, marker: branch },
+  type: 'createPR',
+  head: branch,
+  base: 'main',
+  title: 'Change',
+  body: 'Refs',
+  draft: false,
+  marker: branch,
 });
 type Updated = { created: { sha: string } };
 const numberOf = (result: unknown) => (result as { created: { number: number } }).created.number;

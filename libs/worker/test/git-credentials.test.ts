@@ -13,8 +13,12 @@ const CLONE_URL = 'https://host.test/acme/widgets.git';
 
 function grant(): void {
   const body = {
-    ...{ repo: 'acme/widgets', cloneUrl: CLONE_URL, username: 'x-access-token', token: TOKEN },
-    ...{ expiresAt: '2026-01-01T01:00:00.000Z', permissions: { contents: 'write' } },
+    repo: 'acme/widgets',
+    cloneUrl: CLONE_URL,
+    username: 'x-access-token',
+    token: TOKEN,
+    expiresAt: '2026-01-01T01:00:00.000Z',
+    permissions: { contents: 'write' },
   };
   bench.service.on('issueTaskCredentials', () => ({ status: 200, body }));
 }
@@ -61,8 +65,11 @@ describe('git in the program', () => {
     await runProgram(
       `${ask(CLONE_URL, 'here')}; ${ask('https://host.test/acme/other', 'there')}; git config a.b > ${bench.dir}/kept`,
       {
-        ...{ GIT_CONFIG_COUNT: '2', GIT_CONFIG_KEY_0: 'credential.helper', GIT_CONFIG_VALUE_0: mine },
-        ...{ GIT_CONFIG_KEY_1: 'a.b', GIT_CONFIG_VALUE_1: 'c' },
+        GIT_CONFIG_COUNT: '2',
+        GIT_CONFIG_KEY_0: 'credential.helper',
+        GIT_CONFIG_VALUE_0: mine,
+        GIT_CONFIG_KEY_1: 'a.b',
+        GIT_CONFIG_VALUE_1: 'c',
       },
     );
     expect(await bench.read('here')).toContain(`password=${TOKEN}`);

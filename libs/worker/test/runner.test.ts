@@ -60,7 +60,11 @@ describe('claims', () => {
     expect(bench.service.of('completeTask')).toHaveLength(4);
     expect(bench.service.of('registerWorker')[0]?.body).toMatchObject(served);
     expect(bench.service.of('claimTask')[0]?.body).toEqual({
-      ...{ workerId: 'w-1', taskTypes: ['analyze'], repos: ['acme/widgets'], agents: ['claude'], waitMs: 30_000 },
+      workerId: 'w-1',
+      taskTypes: ['analyze'],
+      repos: ['acme/widgets'],
+      agents: ['claude'],
+      waitMs: 30_000,
       claimKey: expect.any(String),
     });
   });

@@ -16,8 +16,15 @@ async function printing(...lines: (string | object)[]): Promise<string> {
 const completed = async () => (await bench.service.call('completeTask')).body;
 const failed = async () => (await bench.service.call('failTask')).body;
 const history = (end: 'merged' | 'ended'): TaskPayload['history'] => ({
-  ...{ end, enteredAt: '2026-01-01T00:00:00.000Z', endedAt: null, changedFiles: [], pullRequests: [] },
-  ...{ reviewCycles: 0, failures: [], costs: { totalUsd: 0, unreportedCosts: 0, byAgent: [] }, timeline: [] },
+  end,
+  enteredAt: '2026-01-01T00:00:00.000Z',
+  endedAt: null,
+  changedFiles: [],
+  pullRequests: [],
+  reviewCycles: 0,
+  failures: [],
+  costs: { totalUsd: 0, unreportedCosts: 0, byAgent: [] },
+  timeline: [],
 });
 
 describe('exit code 0 of a retrospect', () => {

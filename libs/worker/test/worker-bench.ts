@@ -47,7 +47,10 @@ export class WorkerBench {
     const retry = { baseMs: 1, maxMs: 5 };
     const worker = createWorker({
       client: createWorkerClient({ server: this.service.url, token: TOKEN, log: silentLogger, retry }),
-      ...{ name: 'w', taskTypes: ['develop'], repos: [], log: silentLogger },
+      name: 'w',
+      taskTypes: ['develop'],
+      repos: [],
+      log: silentLogger,
       ...options,
     });
     this.#workers.push(worker);
@@ -63,8 +66,15 @@ export class WorkerBench {
     const parent = { PATH: process.env.PATH, WORKER_TOKEN: TOKEN, COPY: `Bearer ${TOKEN}`, ...more };
     const env = childEnv(parent, secret);
     const handler = execHandler({
-      ...{ command, workDir: join(this.dir, 'work'), concurrency: 1, taskTimeoutMs, killGraceMs: 200 },
-      ...{ env, user: null, gitCredentials, logs: new AgentLogs(logDir ?? null) },
+      command,
+      workDir: join(this.dir, 'work'),
+      concurrency: 1,
+      taskTimeoutMs,
+      killGraceMs: 200,
+      env,
+      user: null,
+      gitCredentials,
+      logs: new AgentLogs(logDir ?? null),
     });
     return this.start({ handler, ...rest });
   }

@@ -55,7 +55,10 @@ export async function openReadWorld(bench: Bench): Promise<ReadWorld> {
     return child;
   };
   const api = await start('hosted-api-reads', [await buildService('hosted-api', workDir)], {
-    ...{ DATABASE_URL: readable.url, PUBLIC_URL, LOG_LEVEL: 'warn', ...UNLIMITED },
+    DATABASE_URL: readable.url,
+    PUBLIC_URL,
+    LOG_LEVEL: 'warn',
+    ...UNLIMITED,
   });
   return {
     readable,

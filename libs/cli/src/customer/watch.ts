@@ -78,7 +78,13 @@ async function* issueChanges(
 }
 
 const changeOf = ({ repo, issueNumber, state, isBlocked, isPaused, explanation, serverTimestamp }: IssueWhy) => ({
-  ...{ repo, issueNumber, state, isBlocked, isPaused, explanation, at: serverTimestamp },
+  repo,
+  issueNumber,
+  state,
+  isBlocked,
+  isPaused,
+  explanation,
+  at: serverTimestamp,
 });
 
 /** Yields issues that are new in the list, that changed, and that left it; the first page yields nothing. */

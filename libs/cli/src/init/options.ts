@@ -47,7 +47,10 @@ export function readOptions(options: InitOptions, isTerminal: boolean): InitSett
   }
   if (org !== null && !/^[\w.-]{1,100}$/.test(org)) throw new UsageError(`--org must be a login, got "${org}"`);
   return {
-    ...{ org, force, open, name: nameOf(options) },
+    org,
+    force,
+    open,
+    name: nameOf(options),
     host: hostOf(options.host ?? 'https://github.com'),
     webhookUrl: options.webhookUrl === undefined ? null : urlOf('--webhook-url', options.webhookUrl).href,
     file: print ? null : (options.file ?? 'github-app.env'),

@@ -14,8 +14,12 @@ const OF_REPO: readonly (readonly [endpoint: string, path: string])[] = [
 /** The error rows of interface.md for the hosted API. */
 export const HOSTED_REFUSALS: readonly Refusal[] = [
   {
-    ...{ endpoint: 'unknown', address: '/api/pipeline-contract', what: 'an unknown route', status: 404 },
-    ...{ code: 'NOT_FOUND', message: 'No matching route' },
+    endpoint: 'unknown',
+    address: '/api/pipeline-contract',
+    what: 'an unknown route',
+    status: 404,
+    code: 'NOT_FOUND',
+    message: 'No matching route',
   },
   { endpoint: 'bootstrap', address: `/api/cli/bootstrap?repo=${nowhere}`, ...notEnabled },
   ...OF_REPO.flatMap(([endpoint, path]) => [
@@ -27,11 +31,18 @@ export const HOSTED_REFUSALS: readonly Refusal[] = [
   { endpoint: 'explainIssue', address: '/api/cli/issues/0/why?repo={repo}', what: 'issue 0', status: 400 },
   { endpoint: 'explainIssue', address: '/api/cli/issues/x/why?repo={repo}', what: 'a word as issue', status: 400 },
   {
-    ...{ endpoint: 'explainIssue', address: `/api/cli/issues/${number}/why?repo={repo}`, what: 'an unknown issue' },
-    ...{ status: 404, code: 'ISSUE_NOT_FOUND' },
+    endpoint: 'explainIssue',
+    address: `/api/cli/issues/${number}/why?repo={repo}`,
+    what: 'an unknown issue',
+    status: 404,
+    code: 'ISSUE_NOT_FOUND',
   },
   {
-    ...{ endpoint: 'receiveGithubWebhook', method: 'POST', address: '/webhooks/github', body: '{}' },
-    ...{ what: 'a delivery without a signature', status: 401 },
+    endpoint: 'receiveGithubWebhook',
+    method: 'POST',
+    address: '/webhooks/github',
+    body: '{}',
+    what: 'a delivery without a signature',
+    status: 401,
   },
 ];

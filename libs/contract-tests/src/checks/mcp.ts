@@ -51,7 +51,9 @@ const initializes: Check = {
   async run(probe) {
     const clientInfo = { name: 'pipeline-contract', version: '1' };
     const { result } = await call<{ protocolVersion: string; capabilities: object }>(probe, 'initialize', {
-      ...{ protocolVersion: VERSION, capabilities: {}, clientInfo },
+      protocolVersion: VERSION,
+      capabilities: {},
+      clientInfo,
     });
     mustEqual('protocolVersion', result?.protocolVersion, VERSION);
     must('tools' in (result?.capabilities ?? {}), 'tools are no capability');
@@ -83,7 +85,8 @@ const callsTools: Check = {
         required.map((argument) => [argument, argumentOf(probe, inputSchema, argument)]),
       );
       const { result } = await call<{ content: unknown[]; isError?: boolean }>(probe, 'tools/call', {
-        ...{ name, arguments: given },
+        name,
+        arguments: given,
       });
       must(result !== undefined && result.isError !== true, `tool ${name} fails: ${JSON.stringify(result)}`);
     }
@@ -110,7 +113,8 @@ const refuses: Check = {
       const others = (inputSchema.required ?? []).filter((required) => required !== 'repo');
       const given = Object.fromEntries(others.map((other) => [other, argumentOf(probe, inputSchema, other)]));
       const { result } = await call<{ isError?: boolean }>(probe, 'tools/call', {
-        ...{ name, arguments: { ...given, repo: ABSENT.repo } },
+        name,
+        arguments: { ...given, repo: ABSENT.repo },
       });
       must(result?.isError === true, `tool ${name} answers for ${ABSENT.repo}`);
     }

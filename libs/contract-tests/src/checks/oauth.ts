@@ -28,7 +28,8 @@ const metadataOf = async (probe: Probe): Promise<ServerMetadata> =>
   (await probe.send('/.well-known/oauth-authorization-server', anonymous)).json();
 
 const describesItself: Check = {
-  ...{ suite: 'oauth', endpoint: 'getAuthorizationServer' },
+  suite: 'oauth',
+  endpoint: 'getAuthorizationServer',
   name: 'names one issuer whose endpoints share its origin, with PKCE by S256 alone',
   async run(probe) {
     const server = await metadataOf(probe);
@@ -43,7 +44,8 @@ const describesItself: Check = {
 };
 
 const challenges: Check = {
-  ...{ suite: 'oauth', endpoint: 'getProtectedResource' },
+  suite: 'oauth',
+  endpoint: 'getProtectedResource',
   name: 'leads a client without a token to the metadata of the resource',
   async run(probe) {
     const { headers, status } = await probe.send('/api/cli/bootstrap', anonymous);
@@ -59,7 +61,8 @@ const postForm = (probe: Probe, address: string, fields: Record<string, string>)
   probe.send(address, { ...anonymous, method: 'POST', headers: FORM, body: new URLSearchParams(fields).toString() });
 
 const refusesGrants: Check = {
-  ...{ suite: 'oauth', endpoint: 'token' },
+  suite: 'oauth',
+  endpoint: 'token',
   name: 'refuses unknown clients, codes and refresh tokens with OAuth errors and no token',
   async run(probe) {
     const client = { client_id: 'pipeline-contract-absent' };
@@ -80,7 +83,8 @@ const refusesGrants: Check = {
 };
 
 const forgetsUnknownTokens: Check = {
-  ...{ suite: 'oauth', endpoint: 'revokeToken' },
+  suite: 'oauth',
+  endpoint: 'revokeToken',
   name: 'does not say whether a token exists',
   async run(probe) {
     const { status } = await postForm(probe, '/oauth/revoke', { token: 'x', client_id: 'pipeline-contract-absent' });
@@ -89,11 +93,14 @@ const forgetsUnknownTokens: Check = {
 };
 
 const refusesAuthorization: Check = {
-  ...{ suite: 'oauth', endpoint: 'authorize' },
+  suite: 'oauth',
+  endpoint: 'authorize',
   name: 'sends nobody to the address of an unknown client',
   async run(probe) {
     const query = new URLSearchParams({
-      ...{ client_id: 'pipeline-contract-absent', response_type: 'code', scope: 'pipeline:read' },
+      client_id: 'pipeline-contract-absent',
+      response_type: 'code',
+      scope: 'pipeline:read',
       redirect_uri: 'http://127.0.0.1:9/callback',
     });
     const { status, headers } = await probe.send(`/oauth/authorize?${query}`, anonymous);
@@ -104,7 +111,8 @@ const refusesAuthorization: Check = {
 
 /** With the client of the run: the token in use stays, another one is issued and revoked. */
 const endsTokens: Check = {
-  ...{ suite: 'oauth', endpoint: 'revokeToken' },
+  suite: 'oauth',
+  endpoint: 'revokeToken',
   name: 'ends a token at once when its client revokes it, and that one alone',
   async run(probe) {
     const { client, target } = probe.tested;

@@ -40,7 +40,12 @@ async function runCheck(tested: TestedSurface, check: Check, samples: Samples): 
   const probe = new Probe(tested, samples);
   const began = performance.now();
   const resultOf = (outcome: CheckResult['outcome'], text: string | null): CheckResult => ({
-    ...{ surface: tested.target.surface.name, suite, endpoint, name, outcome, text },
+    surface: tested.target.surface.name,
+    suite,
+    endpoint,
+    name,
+    outcome,
+    text,
     curl: outcome === 'failed' && probe.last ? curlOf(tested, probe.last) : null,
     ms: Math.round(performance.now() - began),
   });

@@ -44,7 +44,8 @@ async function withTrack(probe: Probe, act: () => Promise<void>): Promise<void> 
 }
 
 const tracks: Check = {
-  ...{ suite: 'scratch', endpoint: 'putTrack' },
+  suite: 'scratch',
+  endpoint: 'putTrack',
   name: 'creates a track with its defaults, updates only what is given, and deletes it',
   run: (probe) =>
     withTrack(probe, async () => {
@@ -61,7 +62,8 @@ const tracks: Check = {
 };
 
 const prompts: Check = {
-  ...{ suite: 'scratch', endpoint: 'createTrackPrompt' },
+  suite: 'scratch',
+  endpoint: 'createTrackPrompt',
   name: 'numbers the prompts of a track and activates one',
   run: (probe) =>
     withTrack(probe, async () => {
@@ -82,7 +84,8 @@ interface Listed {
 }
 
 const pauses: Check = {
-  ...{ suite: 'scratch', endpoint: 'pauseIssue' },
+  suite: 'scratch',
+  endpoint: 'pauseIssue',
   name: 'pauses an issue and resumes it in the same state',
   async run(probe) {
     const repo = probe.sample('scratch');

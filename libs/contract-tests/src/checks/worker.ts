@@ -29,7 +29,9 @@ async function register(probe: Probe): Promise<string> {
 
 const claim = (probe: Probe, workerId: string, claimKey?: string): Promise<Answer> =>
   post(probe, '/api/worker/claim', {
-    ...{ workerId, taskTypes: TASK_TYPES, repos: [probe.sample('scratch')] },
+    workerId,
+    taskTypes: TASK_TYPES,
+    repos: [probe.sample('scratch')],
     ...(claimKey !== undefined && { claimKey }),
   });
 
@@ -53,7 +55,8 @@ async function withTask(probe: Probe, act: (task: Task, workerId: string) => Pro
 }
 
 const refusesUnknown: Check = {
-  ...{ suite: 'worker', endpoint: 'claimTask' },
+  suite: 'worker',
+  endpoint: 'claimTask',
   name: 'refuses unknown workers, tasks and task types',
   async run(probe) {
     const unknown = await post(probe, '/api/worker/claim', {
@@ -70,7 +73,8 @@ const refusesUnknown: Check = {
 };
 
 const holdsLease: Check = {
-  ...{ suite: 'worker', endpoint: 'startTask' },
+  suite: 'worker',
+  endpoint: 'startTask',
   name: 'holds a claimed task by its lease until it is handed back',
   run: (probe) =>
     withTask(probe, async ({ id, claimToken, leaseExpiresAt }, workerId) => {
@@ -88,7 +92,8 @@ const holdsLease: Check = {
 };
 
 const fencesTokens: Check = {
-  ...{ suite: 'worker', endpoint: 'completeTask' },
+  suite: 'worker',
+  endpoint: 'completeTask',
   name: 'refuses every report whose claim token is not the one of the latest claim',
   run: (probe) =>
     withTask(probe, async ({ id, claimToken }) => {
@@ -114,7 +119,8 @@ const fencesTokens: Check = {
 };
 
 const repeatsClaims: Check = {
-  ...{ suite: 'worker', endpoint: 'claimTask' },
+  suite: 'worker',
+  endpoint: 'claimTask',
   name: 'gives a repeated claim with the same key the same task and token',
   async run(probe) {
     const workerId = await register(probe);

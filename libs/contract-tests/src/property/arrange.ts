@@ -72,7 +72,11 @@ export async function claimFor(route: AnyRoute, target: Target, credential: Cred
 }
 
 const FINDING = {
-  ...{ findingType: 'risk', category: 'tests', severity: 'low', title: 'A finding', summary: 'Of the contract tests.' },
+  findingType: 'risk',
+  category: 'tests',
+  severity: 'low',
+  title: 'A finding',
+  summary: 'Of the contract tests.',
 };
 const KNOWLEDGE = { kind: 'invariant', title: 'An item', summary: 'Of the contract tests.' };
 

@@ -8,7 +8,10 @@ export type GoodCredentials = (route: AnyRoute) => readonly Credential[];
 
 /** A request without parameters but those given. */
 export const plainRequest = (route: AnyRoute, more: Partial<PlannedRequest> = {}): PlannedRequest => ({
-  ...{ route, params: {}, query: [], headers: {} },
+  route,
+  params: {},
+  query: [],
+  headers: {},
   ...more,
 });
 

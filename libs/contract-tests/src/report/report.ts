@@ -56,7 +56,9 @@ export const timingsOf = ({ targets }: Report): EndpointTiming[] =>
   targets
     .flatMap(({ surface, timings }) =>
       [...timings].map(([endpoint, { requests, totalMs, slowestMs }]) => ({
-        ...{ surface: surface.name, endpoint, requests },
+        surface: surface.name,
+        endpoint,
+        requests,
         meanMs: Math.round(totalMs / requests),
         slowestMs: Math.round(slowestMs),
       })),

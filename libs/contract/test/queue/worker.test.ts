@@ -30,7 +30,9 @@ describe('the report of a finished task', () => {
     const finding = { findingType: 'risk', category: 'c', severity: 'low', title: 't', summary: 's' };
     const parse = (evidence: unknown) =>
       CompleteReport.safeParse({
-        ...{ claimToken, outcome: 'analyzed', result: {} },
+        claimToken,
+        outcome: 'analyzed',
+        result: {},
         findings: [{ ...finding, evidence: [evidence] }],
       });
 
@@ -56,9 +58,16 @@ describe('the report of a finished task', () => {
 
   test.each([reportProgress, completeTask, failTask])('of $id may hold as many calls as are declared', (route) => {
     const call = {
-      ...{ index: MAX_INTEGER, model: '模'.repeat(200), provider: '供'.repeat(100), turns: MAX_INTEGER },
-      ...{ inputTokens: MAX_CALL_TOKENS, outputTokens: MAX_CALL_TOKENS, cacheReadTokens: MAX_CALL_TOKENS },
-      ...{ cacheWriteTokens: MAX_CALL_TOKENS, costUsd: 99_999.123_456_789_01, stopReason: 'completed' as const },
+      index: MAX_INTEGER,
+      model: '模'.repeat(200),
+      provider: '供'.repeat(100),
+      turns: MAX_INTEGER,
+      inputTokens: MAX_CALL_TOKENS,
+      outputTokens: MAX_CALL_TOKENS,
+      cacheReadTokens: MAX_CALL_TOKENS,
+      cacheWriteTokens: MAX_CALL_TOKENS,
+      costUsd: 99_999.123_456_789_01,
+      stopReason: 'completed' as const,
     };
     const calls = invocations.parse(Array.from({ length: 1_000 }, () => call));
     expect(Buffer.byteLength(JSON.stringify({ claimToken, invocations: calls }))).toBeLessThan(route.bodyLimit / 2);

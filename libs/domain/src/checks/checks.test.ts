@@ -11,7 +11,13 @@ import {
 } from './checks.ts';
 
 const check = (name: string, state: HostCheck['state'], more: Partial<HostCheck> = {}): HostCheck => ({
-  ...{ kind: 'check-run', name, state, conclusion: null, url: null, hostId: 1, at: '2026-01-01T00:00:00Z' },
+  kind: 'check-run',
+  name,
+  state,
+  conclusion: null,
+  url: null,
+  hostId: 1,
+  at: '2026-01-01T00:00:00Z',
   ...more,
 });
 const judge = (checks: HostCheck[], more: Partial<Parameters<typeof judgeChecks>[1]> = {}) =>

@@ -5,11 +5,21 @@ import { chooseFront, type TrainCar, type TrainFront } from './merge-train.ts';
 
 const LIMIT = 1_000;
 const car = (prNumber: number, over: Partial<TrainCar> = {}): TrainCar => ({
-  ...{ prNumber, headSha: `head-${prNumber}`, state: 'merge-pending', isPaused: false, mergeId: prNumber },
-  ...{ isHeldUp: false, isInDoubt: false, isUpdating: false, ...over },
+  prNumber,
+  headSha: `head-${prNumber}`,
+  state: 'merge-pending',
+  isPaused: false,
+  mergeId: prNumber,
+  isHeldUp: false,
+  isInDoubt: false,
+  isUpdating: false,
+  ...over,
 });
 const front = (prNumber: number, over: Partial<TrainFront> = {}): TrainFront => ({
-  ...{ prNumber, updatedHead: null, ageMs: 0, ...over },
+  prNumber,
+  updatedHead: null,
+  ageMs: 0,
+  ...over,
 });
 const choose = (cars: TrainCar[], current: TrainFront | null = null) => chooseFront(cars, current, LIMIT);
 
@@ -51,7 +61,9 @@ const anyCar = fc.record<TrainCar>({
   state: fc.constantFrom(...STATES),
   isPaused: fc.boolean(),
   mergeId: fc.option(fc.integer({ min: 1, max: 1_000 })),
-  ...{ isHeldUp: fc.boolean(), isInDoubt: fc.boolean(), isUpdating: fc.boolean() },
+  isHeldUp: fc.boolean(),
+  isInDoubt: fc.boolean(),
+  isUpdating: fc.boolean(),
 });
 const anyCars = fc.uniqueArray(anyCar, { selector: ({ prNumber, mergeId }) => `${prNumber}/${mergeId}`, maxLength: 9 });
 const distinct = anyCars.map((cars) => {

@@ -168,14 +168,18 @@ function ofState(facts: WhyFacts): Wait[] {
     case 'dependency-blocked':
       return facts.dependencies.map(
         (on): Wait => ({
-          ...{ kind: 'dependency', ref: on.ref, since: on.since },
+          kind: 'dependency',
+          ref: on.ref,
+          since: on.since,
           detail: `${on.ref} to be done, on which it depends`,
         }),
       );
     case 'waiting-for-subtasks':
       return facts.subtasks.map(
         (part): Wait => ({
-          ...{ kind: 'subtask', ref: part.ref, since: part.since },
+          kind: 'subtask',
+          ref: part.ref,
+          since: part.since,
           detail: `its subtask ${part.ref} to be done`,
         }),
       );

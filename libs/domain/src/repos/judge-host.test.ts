@@ -62,7 +62,10 @@ test.each([
 });
 
 const hook = (more: Partial<HostWebhook> = {}): HostWebhook => ({
-  ...{ url: 'https://p.test/webhooks/github', active: true, events: ['*'], lastStatus: 202 },
+  url: 'https://p.test/webhooks/github',
+  active: true,
+  events: ['*'],
+  lastStatus: 202,
   ...more,
 });
 

@@ -23,8 +23,15 @@ describe('the pipeline configuration', () => {
   test('fills in absent keys of a repo', () => {
     expect(parsePipelineConfig({ repos: [{ slug: 'Acme/Shop' }] }).repos).toEqual([
       {
-        ...{ slug: 'Acme/Shop', branch: 'main', poolSize: null, setupCommand: null, tenant: 'default' },
-        ...{ checks: 'required', mergeMethod: 'squash', mergeTrain: 'off', compare: null },
+        slug: 'Acme/Shop',
+        branch: 'main',
+        poolSize: null,
+        setupCommand: null,
+        tenant: 'default',
+        checks: 'required',
+        mergeMethod: 'squash',
+        mergeTrain: 'off',
+        compare: null,
       },
     ]);
   });

@@ -140,17 +140,15 @@ describe('check of a workflow', () => {
 });
 
 const facts = (state: State) => ({
-  ...{
-    number: 1,
-    state,
-    blockedFromState: null,
-    blockReason: null,
-    pr: null,
-    openBlockers: 0,
-    planStatus: null,
-    dismissStale: true,
-    defaultBranch: 'main',
-  },
+  number: 1,
+  state,
+  blockedFromState: null,
+  blockReason: null,
+  pr: null,
+  openBlockers: 0,
+  planStatus: null,
+  dismissStale: true,
+  defaultBranch: 'main',
 });
 
 describe('effects of a new workflow on issues in progress', () => {

@@ -131,6 +131,10 @@ type Change = IdentityKey & { action: 'identity-link' | 'identity-unlink'; email
 
 const record = (tx: Tx, { type, id, reason }: Actor, { action, email, issuer, subject }: Change): Promise<void> =>
   insertAuditEntry(tx, {
-    ...{ actorType: type, actorId: id, action, subject: `user ${email}`, reason },
+    actorType: type,
+    actorId: id,
+    action,
+    subject: `user ${email}`,
+    reason,
     details: { issuer, subject },
   });

@@ -146,11 +146,12 @@ async function join(tx: Tx, invitation: OpenInvitation, user: { id: number; isNe
   const { tenantId, id, org, email, role } = invitation;
   const added = await insertMembership(tx, tenantId, user.id, role);
   await insertAuditEntry(tx, {
-    ...{ actorType: 'system', actorId: 'hosted-api', action: 'invitation-accept', subject: subjectOf(id, org) },
-    ...{
-      reason: 'accepted by link',
-      details: { email, user: user.id, newUser: user.isNew, role: added ? role : null },
-    },
+    actorType: 'system',
+    actorId: 'hosted-api',
+    action: 'invitation-accept',
+    subject: subjectOf(id, org),
+    reason: 'accepted by link',
+    details: { email, user: user.id, newUser: user.isNew, role: added ? role : null },
   });
   return true;
 }

@@ -48,8 +48,12 @@ export function loginAudit({ store, service, storeReady, log, now }: LoginAuditO
     log.warn(failure.kind === 'failed' ? 'login failed' : 'logins limited', { name, address });
     if (!store || !storeReady() || !mayWrite()) return;
     const entry = {
-      ...{ actorType: 'system' as const, actorId: service, action: `login-${failure.kind}`, subject: `user ${name}` },
-      ...{ reason: `${REASONS[failure.kind]}, from ${address}`, details: { address } },
+      actorType: 'system' as const,
+      actorId: service,
+      action: `login-${failure.kind}`,
+      subject: `user ${name}`,
+      reason: `${REASONS[failure.kind]}, from ${address}`,
+      details: { address },
     };
     await inTransaction(store.tenant, (tx) => insertAuditEntry(tx, entry)).catch((error: unknown) =>
       log.warn('failed login was not recorded in the audit log', { cause: String(error) }),

@@ -35,7 +35,9 @@ export async function readTimelines(engine: Engine): Promise<ReadTimeline[]> {
 function recent({ repo, now, issue }: Pick<TimelineInFlight, 'repo' | 'now' | 'issue'>, stallMs: number) {
   const { entries } = TIMELINE_BOUNDS;
   const timeline = {
-    ...{ repo, ...issue, serverTimestamp: now },
+    repo,
+    ...issue,
+    serverTimestamp: now,
     truncated: issue.entries.length > entries || issue.stateTransitions.length > entries,
     entries: issue.entries.slice(-entries),
     stateTransitions: issue.stateTransitions.slice(-entries),

@@ -36,8 +36,13 @@ async function unblockIfGreen(unit: TransactionContext, subject: IssueContext, s
   if (issue.blocked_from_state !== 'merge-pending' || pr?.head_sha !== sha) return;
   const rows = await checksOfCommit(unit.tx, { tenantId: unit.tenantId, repoId: issue.repo_id, sha });
   const checks = rows.map((row) => ({
-    ...{ kind: row.kind, name: row.name, state: row.state, conclusion: row.conclusion, url: row.url },
-    ...{ hostId: row.host_id, at: row.reported_at },
+    kind: row.kind,
+    name: row.name,
+    state: row.state,
+    conclusion: row.conclusion,
+    url: row.url,
+    hostId: row.host_id,
+    at: row.reported_at,
   }));
   const { verdict } = judgeChecks(checks as never, { required: [], policy: 'all', isAllowed: false });
   if (verdict !== 'green') return;

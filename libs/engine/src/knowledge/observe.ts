@@ -78,7 +78,11 @@ function scopesOf(input: FindingInput, { path, symbol }: { path: string; symbol:
 }
 
 const evidenceOf = (type: IntelligenceEvidenceInput['type'], ref: string): IntelligenceEvidenceInput => ({
-  ...{ type, ref, path: null, url: null, excerpt: null },
+  type,
+  ref,
+  path: null,
+  url: null,
+  excerpt: null,
 });
 
 const sourceOf = (owner: RecordOwner, source: string) => ({

@@ -125,14 +125,14 @@ describe('detectors', () => {
     const issue = await database.db.selectFrom('issues').select('id').executeTakeFirstOrThrow();
     const deadLetterId = await inTransaction(database.store.tenant, (tx) =>
       insertDeadLetter(tx, bench.tenantId, {
-        ...{
-          repoId: bench.repo.id,
-          issueId: issue.id,
-          issueNumber: 4,
-          fromState: 'analyzing',
-          targetState: 'planning',
-        },
-        ...{ agentName: null, error: 'no edge', cause: { kind: 'projection', projectionId: 1 } },
+        repoId: bench.repo.id,
+        issueId: issue.id,
+        issueNumber: 4,
+        fromState: 'analyzing',
+        targetState: 'planning',
+        agentName: null,
+        error: 'no edge',
+        cause: { kind: 'projection', projectionId: 1 },
       }),
     );
     await look();
@@ -175,8 +175,14 @@ describe('detectors', () => {
       expect(await detectors()).toEqual([]);
       await inTransaction(database.store.tenant, (tx) =>
         insertDeadLetter(tx, bench.tenantId, {
-          ...{ repoId: bench.repo.id, issueId: issue.id, issueNumber: 1, fromState: null, targetState: 'planning' },
-          ...{ agentName: null, error: 'no edge', cause: { kind: 'projection', projectionId: n } },
+          repoId: bench.repo.id,
+          issueId: issue.id,
+          issueNumber: 1,
+          fromState: null,
+          targetState: 'planning',
+          agentName: null,
+          error: 'no edge',
+          cause: { kind: 'projection', projectionId: n },
         }),
       );
     }

@@ -80,7 +80,13 @@ const isStopped = (model: Model, issue: number) =>
   isUsedUp(today(model), model.dailyUsd) || isUsedUp(model.issues.get(issue) ?? 0, model.perIssueUsd);
 
 const invocation = (costUsd: number): Invocation => ({
-  ...{ index: 0, model: 'm', provider: 'p', inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 },
+  index: 0,
+  model: 'm',
+  provider: 'p',
+  inputTokens: 1,
+  outputTokens: 1,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
   turns: 1,
   costUsd,
   stopReason: 'completed',

@@ -200,7 +200,9 @@ describe('the day of a tenant', () => {
       tasks.map((task) =>
         report(bench.engine, refOf(bench, task), {
           ...goodOutcome(task.taskType, task.issueNumber ?? 0),
-          ...{ artefacts: [], findings: [], invocations: [paid(1.25)] },
+          artefacts: [],
+          findings: [],
+          invocations: [paid(1.25)],
         }),
       ),
     );

@@ -8,7 +8,13 @@ import { OLGA, Stage } from '../stage.ts';
 const bench = new Stage();
 const HEAD = 'abc1234';
 const check = (name: string, state: HostCheck['state'], hostId = 1): HostCheck => ({
-  ...{ kind: 'check-run', name, state, conclusion: state, url: null, hostId, at: '2026-03-01T00:00:00Z' },
+  kind: 'check-run',
+  name,
+  state,
+  conclusion: state,
+  url: null,
+  hostId,
+  at: '2026-03-01T00:00:00Z',
 });
 /** Sends what is in the outbox, the merge included, and lets its poll interval pass. */
 const poll = async () => {
@@ -129,7 +135,9 @@ describe('checks that do not end', () => {
 
   test('block the issue with ci_timeout after the time limit', async () => {
     expect(await bench.issue()).toMatchObject({
-      ...{ state: 'failure-blocked', block_reason: 'ci_timeout', blocked_from_state: 'merge-pending' },
+      state: 'failure-blocked',
+      block_reason: 'ci_timeout',
+      blocked_from_state: 'merge-pending',
       last_error: expect.stringContaining('build'),
     });
     expect(await bench.entry('mergePR')).toMatchObject({ status: 'discarded' });

@@ -78,7 +78,8 @@ async function submitted(outcome: 'success' | 'flaky' | 'never'): Promise<Pull> 
   serial += 1;
   slug = `acme/hazard-${serial}`;
   await sandbox.sandbox.addRepo({
-    ...{ slug, collaborators: { [BOT.login]: 'write', anna: 'write' } },
+    slug,
+    collaborators: { [BOT.login]: 'write', anna: 'write' },
     ci: [{ name: 'tests', outcome, log: 'expected 1, got 2\n' }],
   });
   bench = await makeBench(database.store, { slug, tenant: slug.replace('/', '-') });

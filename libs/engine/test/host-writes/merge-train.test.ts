@@ -10,7 +10,13 @@ const ISSUES = [1, 2, 3];
 const bench = new Stage({ issues: ISSUES.length });
 const HEAD = 'abc1234';
 const check = (state: HostCheck['state']): HostCheck => ({
-  ...{ kind: 'check-run', name: 'build', state, conclusion: state, url: null, hostId: 1, at: '2026-03-01T00:00:00Z' },
+  kind: 'check-run',
+  name: 'build',
+  state,
+  conclusion: state,
+  url: null,
+  hostId: 1,
+  at: '2026-03-01T00:00:00Z',
 });
 const poll = async () => {
   bench.pass(31);
@@ -156,9 +162,22 @@ describe('a front', () => {
   test('leaves when its pull request is closed', async () => {
     const number = await pullOf(1);
     const pullRequest = {
-      ...{ number, title: '', body: '', url: '', state: 'closed' as const, merged: false, mergedAt: null },
-      ...{ mergeCommitSha: null, headRepo: null, headRef: 'svc/issue-1', headSha: HEAD, baseRef: 'main' },
-      ...{ author: 'pipeline-bot', draft: false, createdAt: '2026-03-01T00:00:00Z', updatedAt: '2026-03-02T00:00:00Z' },
+      number,
+      title: '',
+      body: '',
+      url: '',
+      state: 'closed' as const,
+      merged: false,
+      mergedAt: null,
+      mergeCommitSha: null,
+      headRepo: null,
+      headRef: 'svc/issue-1',
+      headSha: HEAD,
+      baseRef: 'main',
+      author: 'pipeline-bot',
+      draft: false,
+      createdAt: '2026-03-01T00:00:00Z',
+      updatedAt: '2026-03-02T00:00:00Z',
     };
     const event = { kind: 'pull-request', action: 'closed', repo: bench.repo, pullRequest, sender: 'ben' } as const;
     await applyHostEvent(bench, event);

@@ -115,7 +115,11 @@ describe('a completed entry that is retried', () => {
     const id = await completeAndRetry({ ...status, state: 'pending' });
     const { id: issueId, repo_id } = await bench.issue();
     const later = {
-      ...{ repoId: repo_id, issueId, issueNumber: 1, clientType: 'sandbox', idempotencyKey: 'later' },
+      repoId: repo_id,
+      issueId,
+      issueNumber: 1,
+      clientType: 'sandbox',
+      idempotencyKey: 'later',
       action: { ...status, state: 'success' as const },
     };
     await inTransaction(bench.database.store.tenant, (tx) => insertProjections(tx, bench.tenantId, [later]));

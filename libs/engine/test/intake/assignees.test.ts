@@ -63,7 +63,11 @@ describe('stores the assignee of an issue', () => {
   test('when the issue is done', async () => {
     await deliver([], 1, 'opened');
     await applyHostEvent(bench, {
-      ...{ kind: 'issue', action: 'closed', repo: bench.repo, sender: 'alice', label: null },
+      kind: 'issue',
+      action: 'closed',
+      repo: bench.repo,
+      sender: 'alice',
+      label: null,
       issue: hostIssue(1, { state: 'closed', closedAt: at(2), updatedAt: at(2) }),
     });
     await deliver(['ben'], 3);

@@ -194,8 +194,13 @@ describe('a comment on the host', () => {
     await plan();
     const comment = { id: 77_001, author: 'alice', body: '/approve-plan', createdAt: '2026-02-28T23:59:00Z' };
     await applyHostEvent(stage, {
-      ...{ kind: 'comment', repo: stage.repo, issueNumber: 1, onPullRequest: false, issueAuthor: 'alice' },
-      ...{ comment: { ...comment, updatedAt: comment.createdAt }, sender: 'alice' },
+      kind: 'comment',
+      repo: stage.repo,
+      issueNumber: 1,
+      onPullRequest: false,
+      issueAuthor: 'alice',
+      comment: { ...comment, updatedAt: comment.createdAt },
+      sender: 'alice',
     } as never);
     expect(await state()).toBe('human-review-ready');
   });

@@ -36,7 +36,11 @@ describe('a compared task', () => {
 
   const claimBy = async (agents: string[]) =>
     claim(bench.engine, {
-      ...{ tenantId: bench.tenantId, workerId: bench.workerId, taskTypes: ALL_TASKS, repoIds: null, agents },
+      tenantId: bench.tenantId,
+      workerId: bench.workerId,
+      taskTypes: ALL_TASKS,
+      repoIds: null,
+      agents,
     });
 
   const register = (name: string, over: object = {}) =>

@@ -30,8 +30,15 @@ async function issueIn(state: State): Promise<number> {
   await database.db
     .insertInto('issues')
     .values({
-      ...{ tenant_id: bench.tenantId, repo_id: bench.repo.id, issue_number: number, title: '', body: '', url: '' },
-      ...{ ...host, state, state_entered_at: iso(0) },
+      tenant_id: bench.tenantId,
+      repo_id: bench.repo.id,
+      issue_number: number,
+      title: '',
+      body: '',
+      url: '',
+      ...host,
+      state,
+      state_entered_at: iso(0),
     })
     .execute();
   return number;

@@ -87,8 +87,14 @@ describe('an admitted issue with a dependency in its text', () => {
   test('waits for one of another repo of its tenant', async () => {
     const slug = { owner: bench.repo.owner, name: 'till' };
     const till = await putRepo(bench.engine, bench.tenantId, {
-      ...{ slug, vcsHost: 'sandbox', cloneUrl: '', defaultBranch: 'main', setupCommand: null, poolSize: null },
-      ...{ installationId: null, enabled: true },
+      slug,
+      vcsHost: 'sandbox',
+      cloneUrl: '',
+      defaultBranch: 'main',
+      setupCommand: null,
+      poolSize: null,
+      installationId: null,
+      enabled: true,
     });
     const elsewhere = { engine: bench.engine, host: bench.host, repo: till };
     await applyHostIssue(elsewhere, written(9, 'Please.'));

@@ -56,7 +56,10 @@ export function addApp(sandbox: Sandbox, input: NewApp): AppRecord {
   const { state } = sandbox;
   return change(sandbox, () => {
     const record: AppRecord = {
-      ...{ id, slug, publicKey, createdAt: timestamp(sandbox) },
+      id,
+      slug,
+      publicKey,
+      createdAt: timestamp(sandbox),
       ...(permissions && { permissions: permissions as Permissions }),
     };
     putUser(sandbox, { login: botOf(record), type: 'Bot' });

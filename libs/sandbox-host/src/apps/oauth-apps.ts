@@ -54,8 +54,13 @@ export function authorize(sandbox: Sandbox, { app, user, redirectUri, challenge 
   change(sandbox, () => {
     const { state } = sandbox;
     state.put('oauthCode', GLOBAL, {
-      ...{ id: state.nextId(), codeHash: hashOf(code), appId: app.id, login: user.login },
-      ...{ redirectUri, challenge, createdAt: timestamp(sandbox) },
+      id: state.nextId(),
+      codeHash: hashOf(code),
+      appId: app.id,
+      login: user.login,
+      redirectUri,
+      challenge,
+      createdAt: timestamp(sandbox),
     });
   });
   return code;

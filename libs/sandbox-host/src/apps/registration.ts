@@ -38,8 +38,14 @@ export function registerApp(sandbox: Sandbox, manifest: Manifest, { name, owner 
   change(sandbox, () => {
     const at = timestamp(sandbox);
     const app: AppRecord = {
-      ...{ id: state.nextId(), slug, name, owner, publicKey: '', createdAt: at },
-      ...{ homepage: manifest.url, events: manifest.default_events },
+      id: state.nextId(),
+      slug,
+      name,
+      owner,
+      publicKey: '',
+      createdAt: at,
+      homepage: manifest.url,
+      events: manifest.default_events,
       permissions: manifest.default_permissions as Permissions,
     };
     state.put('app', GLOBAL, app);

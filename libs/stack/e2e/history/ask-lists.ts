@@ -42,7 +42,8 @@ export async function askLists(asker: Asker, rows: Rows, guarded: Guarded, now: 
   await asker.expect('/api/digest', { digest: digestOf(rows, guarded, now) });
   await asker.expect('/api/regression-guard', {
     repos: guarded.map(({ owner, repo, kpis }) => ({
-      ...{ owner, repo },
+      owner,
+      repo,
       kpis: kpis.map((kpi) => ({ ...kpi, history: [{ value: kpi.currentValue }] })),
     })),
   });
@@ -77,7 +78,11 @@ interface AlertRow {
 export async function askAlerts(asker: Asker, { fleet }: Store): Promise<void> {
   const rows = await fleet.selectFrom('alerts').selectAll().orderBy('last_seen_at', 'desc').orderBy('id').execute();
   const alerts: AlertRow[] = rows.map(({ id, severity, detector, message, resolved_at }) => ({
-    ...{ id, severity, detector, message, resolved: resolved_at !== null },
+    id,
+    severity,
+    detector,
+    message,
+    resolved: resolved_at !== null,
   }));
   const ask = (query: string, found: AlertRow[]) =>
     asker.expect(`/api/alerts?limit=500${query}`, { items: found.slice(0, 500), page: { total: found.length } });

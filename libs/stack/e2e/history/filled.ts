@@ -47,7 +47,8 @@ export async function filled(
     try {
       const history = await simulateHistory(store.fleet, {
         ...(issues === null ? FULL_HISTORY : { ...SMALL, issues }),
-        ...{ seed, end: END },
+        seed,
+        end: END,
       });
       await writeFile(join(dataDir, 'history.json'), JSON.stringify(history));
       return { server, history, madeInMs: performance.now() - began };

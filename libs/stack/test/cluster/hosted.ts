@@ -16,9 +16,19 @@ export async function hostedService({ databaseUrl, now, log }: Surroundings): Pr
   const store = openStore({ databaseUrl, applicationName: 'hosted-api', poolSize: 4, clock: now, onConnectionError });
   const notifications = createNotifications({ directUrl: databaseUrl, applicationName: 'hosted-api', log });
   const context = createHostedContext({
-    ...{ store, notifications, log, metrics: createMetrics(), now, random: () => 0.5 },
-    ...{ publicUrl: 'http://127.0.0.1', monitorUrl: undefined, storeDetails: undefined, oauth: OAUTH },
-    ...{ trustedProxies: 0, webhookSecret: SECRET, issuerOf: () => null },
+    store,
+    notifications,
+    log,
+    metrics: createMetrics(),
+    now,
+    random: () => 0.5,
+    publicUrl: 'http://127.0.0.1',
+    monitorUrl: undefined,
+    storeDetails: undefined,
+    oauth: OAUTH,
+    trustedProxies: 0,
+    webhookSecret: SECRET,
+    issuerOf: () => null,
     limits: { connection: 0, org: 0, mcp: 0, address: 0, worker: 0 },
   });
   await context.storeWatch.check();

@@ -37,11 +37,20 @@ export async function monitorService(
   const config = new ConfigInForce({ loaded: LOADED, path: undefined, variables: {}, log, now });
   const rate = { remaining: null, limitedMinutes: () => 0 };
   const pipeline = createPipeline({
-    ...{ databaseUrl, directUrl: direct.url, poolSize: 4, config, log, metrics, now, clock: now },
+    databaseUrl,
+    directUrl: direct.url,
+    poolSize: 4,
+    config,
+    log,
+    metrics,
+    now,
+    clock: now,
     hosts: [
       { kind: 'sandbox', vcs: connection.vcs, budget: null, rate, cloneUrl: () => 'http://127.0.0.1/no/where.git' },
     ],
-    ...{ instance: 'test', variables: {}, dockerHost: 'unix:///nowhere.sock' },
+    instance: 'test',
+    variables: {},
+    dockerHost: 'unix:///nowhere.sock',
   });
   await pipeline.storeWatch.check();
   // Only a new session notifies this channel for all tenants.
@@ -57,15 +66,23 @@ export async function monitorService(
   const database = { host: null, port: 5432, poolSize: 4 };
   const app = createMonitorApp({
     auth: createAuthentication({ logins: [OLGA], loginAttempts: 0, now }),
-    ...{ pipeline, dashboard: pipeline.dashboard },
+    pipeline,
+    dashboard: pipeline.dashboard,
     readiness: () => ({ status: 'ready', store: pipeline.storeWatch.state, ...pipeline.health() }),
     config: {
       summary: () => ({ config, database, connected: true, isSet: () => false, agents: [], uptime: 1 }),
       reports: async () => [],
       repos: async () => [],
     },
-    ...{ logs: null, webDir: '/nonexistent', requestsPerMinute: 0, streamLimits: { perCredential: 0, inAll: 0 } },
-    ...{ trustedProxies: 0, answerCheck: 'throw', log, registry: metrics.registry, now },
+    logs: null,
+    webDir: '/nonexistent',
+    requestsPerMinute: 0,
+    streamLimits: { perCredential: 0, inAll: 0 },
+    trustedProxies: 0,
+    answerCheck: 'throw',
+    log,
+    registry: metrics.registry,
+    now,
     metricsText: () => metrics.registry.metrics(),
   });
   return {

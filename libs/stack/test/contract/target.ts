@@ -18,9 +18,16 @@ const WORKER_TOKEN = `wrk_at_${'t'.repeat(43)}`;
 const SECRET = 'a secret of the tests';
 const OPERATOR = { username: 'operator', password: 'a password of the tests' };
 const UNLIMITED = {
-  ...{ ADDRESS_RATE_LIMIT: '0', CONNECTION_RATE_LIMIT: '0', LOGIN_RATE_LIMIT: '0', MCP_RATE_LIMIT: '0' },
-  ...{ ORG_RATE_LIMIT: '0', REGISTRATION_RATE_LIMIT: '0', TOKEN_RATE_LIMIT: '0', WORKER_RATE_LIMIT: '0' },
-  ...{ LOGIN_ATTEMPTS: '0', REQUESTS_PER_MINUTE: '0' },
+  ADDRESS_RATE_LIMIT: '0',
+  CONNECTION_RATE_LIMIT: '0',
+  LOGIN_RATE_LIMIT: '0',
+  MCP_RATE_LIMIT: '0',
+  ORG_RATE_LIMIT: '0',
+  REGISTRATION_RATE_LIMIT: '0',
+  TOKEN_RATE_LIMIT: '0',
+  WORKER_RATE_LIMIT: '0',
+  LOGIN_ATTEMPTS: '0',
+  REQUESTS_PER_MINUTE: '0',
 };
 const CONFIG = `agents: {monitor: {auth: {username: ${OPERATOR.username}, passwordEnv: MONITOR_PASSWORD}}}\n`;
 const HISTORY = { tenants: 1, repos: 2, days: 3, issues: 60, seed: 1 };
@@ -111,5 +118,12 @@ async function connect({ store: { tenant: db } }: TestDatabase, tenantId: number
 
 /** What is run where a test says nothing else. */
 export const SELECTION = {
-  ...{ suite: [], only: [], skip: [], write: false, seed: 20_261_122, runs: 600, concurrency: 4, guesses: 100_000 },
+  suite: [],
+  only: [],
+  skip: [],
+  write: false,
+  seed: 20_261_122,
+  runs: 600,
+  concurrency: 4,
+  guesses: 100_000,
 } as const;

@@ -13,8 +13,10 @@ const run = promisify(execFile);
 const ENV = {
   PATH: process.env.PATH ?? '',
   GIT_CONFIG_GLOBAL: '/dev/null',
-  ...{ GIT_AUTHOR_NAME: 'A Person', GIT_AUTHOR_EMAIL: 'person@example.org' },
-  ...{ GIT_COMMITTER_NAME: 'A Person', GIT_COMMITTER_EMAIL: 'person@example.org' },
+  GIT_AUTHOR_NAME: 'A Person',
+  GIT_AUTHOR_EMAIL: 'person@example.org',
+  GIT_COMMITTER_NAME: 'A Person',
+  GIT_COMMITTER_EMAIL: 'person@example.org',
 };
 
 export interface AgentRun {
@@ -85,16 +87,19 @@ export class AgentBench {
   ): ExecTask {
     const number = issue.number ?? 1;
     return {
-      ...{ id: `t-${number}`, taskType, repo: 'acme/widgets', issueNumber: number, priority: 30, attempt: 0 },
-      ...{
-        maxAttempts: 3,
-        agent: null,
-        leaseExpiresAt: '2026-01-01T00:00:00.000Z',
-        promptVersion: null,
-        maxTurns: null,
-        budgetUsd: null,
-        traceparent: '',
-      },
+      id: `t-${number}`,
+      taskType,
+      repo: 'acme/widgets',
+      issueNumber: number,
+      priority: 30,
+      attempt: 0,
+      maxAttempts: 3,
+      agent: null,
+      leaseExpiresAt: '2026-01-01T00:00:00.000Z',
+      promptVersion: null,
+      maxTurns: null,
+      budgetUsd: null,
+      traceparent: '',
       payload: {
         issue: { title: 'An issue', body: '', url: '', labels: [], author: null, ...issue, number },
         repo: {
@@ -103,8 +108,16 @@ export class AgentBench {
           defaultBranch: 'main',
           setupCommand: null,
         },
-        ...{ branch: null, pr: null, plan: null, reviewComments: [], answers: [], snippets: [], instructions: null },
-        ...{ previousAttempts: [], state: null, history: null },
+        branch: null,
+        pr: null,
+        plan: null,
+        reviewComments: [],
+        answers: [],
+        snippets: [],
+        instructions: null,
+        previousAttempts: [],
+        state: null,
+        history: null,
         ...more,
       },
     };

@@ -6,14 +6,15 @@ import { AgentBench, type AgentRun, planOf, prOf } from './agent-bench.ts';
 const README = '# Widgets\n\nAbout.\n\n## Install\n\nSee [guide](docs/gone.md).\n\n## Use\n\ntext\n';
 const FILES = { 'README.md': README, 'src/a.ts': 'export const a = 1;\n', 'docs/b.md': '# B\n\n## C\n\nx\n' };
 const HISTORY: TaskPayload['history'] = {
-  ...{ end: 'merged', enteredAt: '2026-01-01T00:00:00.000Z', endedAt: null, changedFiles: ['README.md'] },
-  ...{
-    pullRequests: [],
-    reviewCycles: 1,
-    failures: [],
-    costs: { totalUsd: 0.5, unreportedCosts: 0, byAgent: [] },
-    timeline: [],
-  },
+  end: 'merged',
+  enteredAt: '2026-01-01T00:00:00.000Z',
+  endedAt: null,
+  changedFiles: ['README.md'],
+  pullRequests: [],
+  reviewCycles: 1,
+  failures: [],
+  costs: { totalUsd: 0.5, unreportedCosts: 0, byAgent: [] },
+  timeline: [],
 };
 const TOC = { title: 'Add a table of contents to `README.md`' };
 

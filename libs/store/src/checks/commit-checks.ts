@@ -46,9 +46,17 @@ const insertion = (tx: Tx, key: CommitKey, checks: readonly ReportedCheck[], isN
     .insertInto('commit_checks')
     .values(
       checks.map((check) => ({
-        ...{ tenant_id: key.tenantId, repo_id: key.repoId, sha: key.sha },
-        ...{ kind: check.kind, name: check.name, state: check.state, conclusion: check.conclusion, url: check.url },
-        ...{ host_id: check.hostId, log_tail: check.logTail ?? null, reported_at: check.at },
+        tenant_id: key.tenantId,
+        repo_id: key.repoId,
+        sha: key.sha,
+        kind: check.kind,
+        name: check.name,
+        state: check.state,
+        conclusion: check.conclusion,
+        url: check.url,
+        host_id: check.hostId,
+        log_tail: check.logTail ?? null,
+        reported_at: check.at,
       })),
     )
     .onConflict((c) =>

@@ -121,8 +121,12 @@ type Written = readonly { id: string; item: Observation }[];
 async function addScopes(tx: Tx, tenantId: number, repoId: number, written: Written): Promise<void> {
   const rows = written.flatMap(({ id, item }) =>
     item.scopes.map(({ kind, ref }) => ({
-      ...{ tenant_id: tenantId, id: uuidv7(), item_id: id, repo_id: repoId },
-      ...{ scope_kind: kind, scope_ref: ref },
+      tenant_id: tenantId,
+      id: uuidv7(),
+      item_id: id,
+      repo_id: repoId,
+      scope_kind: kind,
+      scope_ref: ref,
     })),
   );
   if (rows.length === 0) return;
@@ -135,7 +139,14 @@ async function addScopes(tx: Tx, tenantId: number, repoId: number, written: Writ
 
 async function addEvidence(tx: Tx, tenantId: number, written: Written): Promise<void> {
   const row = (itemId: string, { type, ref, path, url, excerpt }: IntelligenceEvidenceInput) => ({
-    ...{ tenant_id: tenantId, id: uuidv7(), item_id: itemId, evidence_type: type, ref, path, url, excerpt },
+    tenant_id: tenantId,
+    id: uuidv7(),
+    item_id: itemId,
+    evidence_type: type,
+    ref,
+    path,
+    url,
+    excerpt,
   });
   const rows = written.flatMap(({ id, item }) => item.evidence.map((evidence) => row(id, evidence)));
   if (rows.length > 0) await tx.insertInto('intelligence_evidence').values(rows).execute();

@@ -103,8 +103,11 @@ async function countKnown(
         updated_at: svcNow,
         // A reopened finding belongs to the issue that reported it again.
         ...(isBack && {
-          ...{ status: 'open', issue_id: owner.issueId, pr_number: owner.prNumber },
-          ...{ resolved_at: null, resolved_by_issue_id: null },
+          status: 'open',
+          issue_id: owner.issueId,
+          pr_number: owner.prNumber,
+          resolved_at: null,
+          resolved_by_issue_id: null,
         }),
       })
       .where('tenant_id', '=', tenantId)

@@ -149,8 +149,12 @@ describe('label_drift', () => {
       await inTransaction(database.store.tenant, (tx) =>
         insertProjections(tx, world.tenantId, [
           {
-            ...{ repoId: world.repo.id, issueId, issueNumber: number, clientType: 'sandbox' },
-            ...{ action: { type: 'addLabels', labels: ['svc:planning'] }, idempotencyKey: `${run}-${number}` },
+            repoId: world.repo.id,
+            issueId,
+            issueNumber: number,
+            clientType: 'sandbox',
+            action: { type: 'addLabels', labels: ['svc:planning'] },
+            idempotencyKey: `${run}-${number}`,
           },
         ]),
       );

@@ -73,7 +73,11 @@ describe('with 100,000 issues and 400,000 events, of one issue', () => {
     const kinds = new Map<string, number>();
     for (const { kind } of story?.entries ?? []) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
     expect(Object.fromEntries(kinds)).toEqual({
-      ...{ transition: 3, 'agent-run': 2, event: 4, projection: 2, 'dead-letter': 1 },
+      transition: 3,
+      'agent-run': 2,
+      event: 4,
+      projection: 2,
+      'dead-letter': 1,
     });
   });
 });

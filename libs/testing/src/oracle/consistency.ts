@@ -57,6 +57,9 @@ function inOrder({ repos }: Rows, kind: string, keys: string[]) {
     )
     .map(({ repo, issueNumber }) => ({
       id: `${kind}:${repo.slug}#${issueNumber}${shared.has(repo.slug) ? `@${repo.tenant}` : ''}`,
-      ...{ kind, repoOwner: repo.owner, repoName: repo.name, issueNumber },
+      kind,
+      repoOwner: repo.owner,
+      repoName: repo.name,
+      issueNumber,
     }));
 }

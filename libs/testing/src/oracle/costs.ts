@@ -71,16 +71,18 @@ export function costByModelOf(rows: Rows, window: CostWindow, now: number) {
     const stopped = (stop: string) => percentOf(own.filter((call) => call.stop === stop).length, own.length) ?? 0;
     const tokens = (place: number) => own.reduce((sum, call) => sum + (call.tokens[place] ?? 0), 0);
     return {
-      ...{
-        model,
-        provider,
-        usd,
-        sharePct: percentOf(usd, totalUsd) ?? 0,
-        invocations: own.length,
-        unreportedCosts: unreported(own, from),
-      },
-      ...{ inputTokens: tokens(0), outputTokens: tokens(1), cacheReadTokens: tokens(2), cacheWriteTokens: tokens(3) },
-      ...{ maxTurnsRate: stopped('max_turns'), noProgressRate: stopped('no_progress') },
+      model,
+      provider,
+      usd,
+      sharePct: percentOf(usd, totalUsd) ?? 0,
+      invocations: own.length,
+      unreportedCosts: unreported(own, from),
+      inputTokens: tokens(0),
+      outputTokens: tokens(1),
+      cacheReadTokens: tokens(2),
+      cacheWriteTokens: tokens(3),
+      maxTurnsRate: stopped('max_turns'),
+      noProgressRate: stopped('no_progress'),
     };
   });
   return {

@@ -80,7 +80,12 @@ function worstOf(rows: Rows, guarded: Guarded, now: number) {
     .sort((a, b) => SIZES.indexOf(a.magnitude) - SIZES.indexOf(b.magnitude) || delta(b) - delta(a))
     .slice(0, 10)
     .map(({ repoId, owner, repo, kpi, magnitude, currentSampleSize, baselineSampleSize }) => ({
-      ...{ owner, repo, kpi, magnitude, currentSampleSize, baselineSampleSize },
+      owner,
+      repo,
+      kpi,
+      magnitude,
+      currentSampleSize,
+      baselineSampleSize,
       topBlockReasons: topOf(blocksOf(rows, repoId, now)).map(([blockReason, count]) => ({ blockReason, count })),
       topFingerprints: topOf(
         failuresSince(rows, now - WEEK_MS)

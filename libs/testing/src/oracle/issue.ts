@@ -29,7 +29,8 @@ export function timelineOf(own: Rows, now: number) {
   return {
     issueNumber: issue.number,
     currentState: issue.state,
-    ...{ isPaused: issue.isPaused, isBlocked: issue.isBlocked },
+    isPaused: issue.isPaused,
+    isBlocked: issue.isBlocked,
     totalCostUsd: round(issue.costUsd, 4),
     unreportedCosts: own.invocations.filter(({ isReported }) => !isReported).length,
     totalDurationMs: end - issue.enteredAt,
@@ -54,8 +55,11 @@ export function whyOf(own: Rows) {
     title: issue.title,
     state: issue.state,
     stateEnteredAt: iso(issue.stateAt),
-    ...{ isBlocked: issue.isBlocked, isPaused: issue.isPaused, blockReason: issue.blockReason },
-    ...{ blockClassification: issue.blockClass, blockedFromState: issue.blockedFrom },
+    isBlocked: issue.isBlocked,
+    isPaused: issue.isPaused,
+    blockReason: issue.blockReason,
+    blockClassification: issue.blockClass,
+    blockedFromState: issue.blockedFrom,
     recentTransitions: own.transitions
       .toSorted((a, b) => b.id - a.id)
       .slice(0, 20)
@@ -97,7 +101,9 @@ export function listItemOf(own: Rows, spend: Rows['costs']) {
     issueNumber: issue.number,
     title: issue.title,
     state: issue.state,
-    ...{ isBlocked: issue.isBlocked, isPaused: issue.isPaused, blockReason: issue.blockReason },
+    isBlocked: issue.isBlocked,
+    isPaused: issue.isPaused,
+    blockReason: issue.blockReason,
     stateEnteredAt: iso(issue.stateAt),
     currentStatus: issue.status,
     prNumber: pullRequests[0]?.number ?? null,

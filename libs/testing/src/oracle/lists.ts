@@ -19,8 +19,15 @@ export function deadLettersOf(rows: Rows, page: PageRequest) {
     .filter(({ isResolved }) => !isResolved)
     .sort((a, b) => b.at - a.at || byText(a.id, b.id))
     .map(({ id, repoId, issue, from, to, agent, error, at }) => ({
-      ...{ id, repoOwner: place(repoId).owner, repoName: place(repoId).name, issueNumber: issue },
-      ...{ fromState: from, targetState: to, agentName: agent, error, createdAt: iso(at) },
+      id,
+      repoOwner: place(repoId).owner,
+      repoName: place(repoId).name,
+      issueNumber: issue,
+      fromState: from,
+      targetState: to,
+      agentName: agent,
+      error,
+      createdAt: iso(at),
     }));
   return pageOf(open, page);
 }
@@ -33,8 +40,13 @@ export function projectionsOf(rows: Rows, statuses: readonly string[]) {
     .sort((a, b) => b.id - a.id)
     .slice(0, 500)
     .map(({ id, repoId, issue, status, error, at }) => ({
-      ...{ id, repoOwner: place(repoId).owner, repoName: place(repoId).name, issueNumber: issue },
-      ...{ status, error, createdAt: iso(at) },
+      id,
+      repoOwner: place(repoId).owner,
+      repoName: place(repoId).name,
+      issueNumber: issue,
+      status,
+      error,
+      createdAt: iso(at),
     }));
 }
 
@@ -45,8 +57,13 @@ export function blockedIssuesOf(rows: Rows) {
     .filter(({ isBlocked, state }) => isBlocked && state !== 'done')
     .sort((a, b) => a.stateAt - b.stateAt || byText(slug(a.repoId), slug(b.repoId)) || a.number - b.number);
   const issues = blocked.slice(0, 5_000).map((issue) => ({
-    ...{ owner: place(issue.repoId).owner, repo: place(issue.repoId).name, issueNumber: issue.number },
-    ...{ title: issue.title, state: issue.state, blockReason: issue.blockReason, blockedSince: iso(issue.stateAt) },
+    owner: place(issue.repoId).owner,
+    repo: place(issue.repoId).name,
+    issueNumber: issue.number,
+    title: issue.title,
+    state: issue.state,
+    blockReason: issue.blockReason,
+    blockedSince: iso(issue.stateAt),
     lastError: issue.lastError,
     errorPattern: issue.lastError === null ? null : normalizeError(issue.lastError),
   }));
@@ -79,8 +96,12 @@ export function eventsOf(
   const { items, page: said } = pageOf(found, page);
   return {
     items: items.map(({ id, repoId, issue, type, at }) => ({
-      ...{ id, repoOwner: place(repoId).owner, repoName: place(repoId).name },
-      ...{ issueNumber: issue, eventType: type, createdAt: iso(at) },
+      id,
+      repoOwner: place(repoId).owner,
+      repoName: place(repoId).name,
+      issueNumber: issue,
+      eventType: type,
+      createdAt: iso(at),
     })),
     page: said,
   };

@@ -13,7 +13,9 @@ export function ofRepos(rows: Rows, repoIds: readonly number[]): Rows {
   return {
     ...(kept as unknown as Rows),
     repos: repos.filter(({ id }) => wanted.has(id)),
-    ...{ workerPeriods, workers, tenants },
+    workerPeriods,
+    workers,
+    tenants,
   };
 }
 
@@ -28,7 +30,10 @@ export function byRepo(rows: Rows): Map<number, Rows> {
       repo.id,
       {
         ...(Object.fromEntries(groups.map(([name, lists]) => [name, lists.get(repo.id) ?? []])) as unknown as Rows),
-        ...{ repos: [repo], workerPeriods, workers, tenants },
+        repos: [repo],
+        workerPeriods,
+        workers,
+        tenants,
       },
     ]),
   );

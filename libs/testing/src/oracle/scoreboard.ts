@@ -69,7 +69,9 @@ export function scoreboardOf(
     const checked = all.filter(({ isChecked }) => isChecked);
     const priced = all.filter(({ calls }) => calls.length > 0 && calls.every(({ isReported }) => isReported));
     return {
-      ...{ agent, model, mergedIssues: all.length },
+      agent,
+      model,
+      mergedIssues: all.length,
       firstPassReviewPct: percentOf(all.filter(({ passedReview }) => passedReview).length, all.length),
       firstPassCiPct: percentOf(checked.filter(({ passedChecks }) => passedChecks).length, checked.length),
       checkedIssues: checked.length,

@@ -27,7 +27,11 @@ export function foundOf(rows: Rows, { states, flag, number, text }: Search) {
     .map((issue) => ({
       repo: repos.get(issue.repoId)?.slug,
       tenant: repos.get(issue.repoId)?.tenant,
-      ...{ issueNumber: issue.number, state: issue.state, isBlocked: issue.isBlocked, isPaused: issue.isPaused },
-      ...{ stateEnteredAt: iso(issue.stateAt), title: issue.title },
+      issueNumber: issue.number,
+      state: issue.state,
+      isBlocked: issue.isBlocked,
+      isPaused: issue.isPaused,
+      stateEnteredAt: iso(issue.stateAt),
+      title: issue.title,
     }));
 }

@@ -149,7 +149,10 @@ export function workerPoolsOf(rows: Rows, now: number) {
     return {
       repo: names.get(repo.id),
       total: workers.length,
-      ...{ idle: count('idle'), busy: count('busy'), draining: count('draining'), offline: count('offline') },
+      idle: count('idle'),
+      busy: count('busy'),
+      draining: count('draining'),
+      offline: count('offline'),
       utilizationPct: present.length === 0 ? 0 : round((100 * holding.length) / present.length, 1),
       queueDepth: waiting.length,
       oldestPendingAgeMs: waiting.length === 0 ? null : most(waiting.map(({ at }) => now - at)),

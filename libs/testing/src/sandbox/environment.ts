@@ -24,7 +24,10 @@ export const APP_KEY = generateKeyPairSync('rsa', {
 const APP = { id: 77, slug: 'pipeline', publicKey: APP_KEY.publicKey, owners: ['acme'] };
 /** A CI service with the same key: the only one that may write check runs. */
 const CI_APP = {
-  ...{ id: 78, slug: 'ci', publicKey: APP_KEY.publicKey, owners: ['acme'] },
+  id: 78,
+  slug: 'ci',
+  publicKey: APP_KEY.publicKey,
+  owners: ['acme'],
   permissions: { checks: 'write', statuses: 'write' } as const,
 };
 

@@ -58,7 +58,10 @@ const queued = (entry: QueueState['mergeQueueEntry']): ExecuteResult => ({
 type Refused = Extract<ExecuteResult, { status: 'refused' }>;
 
 const refuse = (kind: Refused['kind'], message: string, headSha?: string): Refused => ({
-  ...{ status: 'refused', httpStatus: 409, kind, message },
+  status: 'refused',
+  httpStatus: 409,
+  kind,
+  message,
   ...(headSha !== undefined && { headSha }),
 });
 

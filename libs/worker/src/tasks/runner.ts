@@ -66,7 +66,13 @@ class ClaimLoops implements Worker {
 
   constructor(options: WorkerOptions) {
     this.#options = {
-      ...{ concurrency: 1, once: false, hostname: '', version: '', labels: {}, agents: [], claimWaitMs: CLAIM_WAIT_MS },
+      concurrency: 1,
+      once: false,
+      hostname: '',
+      version: '',
+      labels: {},
+      agents: [],
+      claimWaitMs: CLAIM_WAIT_MS,
       now: () => new Date(),
       ...options,
     };

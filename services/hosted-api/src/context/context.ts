@@ -124,7 +124,9 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     oauth,
     providers: identityProviders(providerOptions, address),
     providerLogins: sharedRateLimiter(store.tenant, {
-      ...{ name: 'provider login', limit: providerOptions.limit, windowSeconds: 300 },
+      name: 'provider login',
+      limit: providerOptions.limit,
+      windowSeconds: 300,
     }),
     storeWatch,
     settings,

@@ -237,7 +237,9 @@ describe('guessing', () => {
     const entries = (await auditEntries(database.db, 50)).filter(({ id }) => id > before).reverse();
     const base = { actor_type: 'system', actor_id: 'hosted-api', details: { address: '127.0.0.1' } };
     const failed = {
-      ...{ ...base, action: 'login-failed', subject: `user ${person.email}` },
+      ...base,
+      action: 'login-failed',
+      subject: `user ${person.email}`,
       reason: 'wrong name or password, from 127.0.0.1',
     };
     expect(entries).toMatchObject([

@@ -24,7 +24,12 @@ const say = ({ id, claimToken }: { id: string; claimToken: string }, action: str
   hosting.api.post(`/api/worker/tasks/${id}/${action}`, { claimToken, ...more }, tenant);
 const analyzed = { outcome: 'analyzed', result: {} };
 const paid = (costUsd: number) => ({
-  ...{ index: 0, model: 'm', provider: 'p', inputTokens: 1, outputTokens: 1, turns: 1 },
+  index: 0,
+  model: 'm',
+  provider: 'p',
+  inputTokens: 1,
+  outputTokens: 1,
+  turns: 1,
   costUsd,
   stopReason: 'completed',
 });

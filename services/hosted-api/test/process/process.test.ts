@@ -115,7 +115,9 @@ test('it offers a login by GitHub when the secret is in a file', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'secret-')), 'secret');
   writeFileSync(file, 'the secret\n');
   const service = run({
-    ...{ DATABASE_URL: database.url, GITHUB_LOGIN_CLIENT_ID: 'Iv1.x', GITHUB_LOGIN_CLIENT_SECRET_FILE: file },
+    DATABASE_URL: database.url,
+    GITHUB_LOGIN_CLIENT_ID: 'Iv1.x',
+    GITHUB_LOGIN_CLIENT_SECRET_FILE: file,
     GITHUB_LOGIN_URL: 'https://github.example.org/',
   });
   const url = await service.urlOf('listening');

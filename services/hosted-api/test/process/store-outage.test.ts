@@ -17,8 +17,12 @@ test('while the store is gone requests are refused, the process lives, and all g
   const workerId = await register(api, tenant.token);
   const claim = (waitMs: number) => api.post('/api/worker/claim', { workerId, taskTypes: WORK, waitMs }, tenant);
   expect((await get('/ready')).body).toEqual({
-    ...{ status: 'ready', store: 'connected', poll: 'ok', outbox: 'off' },
-    ...{ stream: 'off', loops: [] },
+    status: 'ready',
+    store: 'connected',
+    poll: 'ok',
+    outbox: 'off',
+    stream: 'off',
+    loops: [],
   });
   const waiting = claim(30_000);
   await until('it waits', () => api.context.waiters.size === 1);

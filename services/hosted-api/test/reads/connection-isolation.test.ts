@@ -120,8 +120,14 @@ async function makeOrg(mark: string): Promise<Org> {
   };
   const artefacts = [{ kind: 'note', mediaType: 'text/plain', title: mark, body: mark }];
   const known = {
-    ...{ kind: 'invariant', title: `${mark} 1`, summary: mark, details: mark, confidence: 0.9, tags: [mark] },
-    ...{ scopes: [{ kind: 'repo', ref: mark }], evidence: [{ type: 'log', excerpt: mark }] },
+    kind: 'invariant',
+    title: `${mark} 1`,
+    summary: mark,
+    details: mark,
+    confidence: 0.9,
+    tags: [mark],
+    scopes: [{ kind: 'repo', ref: mark }],
+    evidence: [{ type: 'log', excerpt: mark }],
   };
   const asks = {
     outcome: 'needs-clarification',

@@ -140,8 +140,16 @@ describe('a long list', () => {
 
   test('is cut at 64 KiB, and nothing of it is left out', async () => {
     const finding = {
-      ...{ findingType: 'risk', category: 'security', severity: 'high' as const, confidence: 0.5, title: 'T' },
-      ...{ summary: 'x'.repeat(6_000), recommendation: null, evidence: [], metadata: {}, blocksProgress: false },
+      findingType: 'risk',
+      category: 'security',
+      severity: 'high' as const,
+      confidence: 0.5,
+      title: 'T',
+      summary: 'x'.repeat(6_000),
+      recommendation: null,
+      evidence: [],
+      metadata: {},
+      blocksProgress: false,
     };
     const place = { runId: 1, repoId: tenant.repo.id, issueId: null, prId: null, prNumber: null, agent: 'reviewer' };
     await recordFindings(
@@ -199,12 +207,15 @@ describe('the cost summary', () => {
     const summary = async (args: Record<string, unknown>) =>
       (await (await connect(api, token)).callTool({ name: 'get_cost_summary', arguments: args })).structuredContent;
     expect(await summary({})).toMatchObject({
-      ...{ lifetimeUsd: 3.75, byAgent: [{ usd: 3.75, invocations: 2 }] },
+      lifetimeUsd: 3.75,
+      byAgent: [{ usd: 3.75, invocations: 2 }],
       byRepo: [{ repo: second }, { repo: first }],
     });
     for (const repo of [second, second.toUpperCase()])
       expect(await summary({ repo })).toMatchObject({
-        ...{ last24hUsd: 2.25, lifetimeUsd: 2.25, byAgent: [{ usd: 2.25, invocations: 1 }] },
+        last24hUsd: 2.25,
+        lifetimeUsd: 2.25,
+        byAgent: [{ usd: 2.25, invocations: 1 }],
         byRepo: [{ repo: second, lifetimeUsd: 2.25 }],
       });
   });

@@ -233,8 +233,10 @@ describe('a report', () => {
 
   test('is taken at every bound, and what follows it, when the day costs more than 99,999,999.99 USD', async () => {
     const tokens = {
-      ...{ inputTokens: MAX_CALL_TOKENS, outputTokens: MAX_CALL_TOKENS },
-      ...{ cacheReadTokens: MAX_CALL_TOKENS, cacheWriteTokens: MAX_CALL_TOKENS },
+      inputTokens: MAX_CALL_TOKENS,
+      outputTokens: MAX_CALL_TOKENS,
+      cacheReadTokens: MAX_CALL_TOKENS,
+      cacheWriteTokens: MAX_CALL_TOKENS,
     };
     const invocations = Array.from({ length: 1_000 }, (_, n) => ({
       ...call,

@@ -168,7 +168,10 @@ export function dashboardWithoutStore(now: () => Date, agents: () => readonly Ag
   const never = <T>() => new PolledValue<T>(() => Promise.reject(new Error('no store is configured')), now);
   const startedAt = now().getTime();
   return new Dashboard({
-    ...{ counts: never<Counts>(), live: never<Live>(), figures: never<Figures>(), now },
+    counts: never<Counts>(),
+    live: never<Live>(),
+    figures: never<Figures>(),
+    now,
     agents,
     isStoreConnected: () => false,
     isFresh: () => false,

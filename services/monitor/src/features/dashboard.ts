@@ -24,7 +24,11 @@ export function addDashboard(
   ].map(({ name }) => name);
   const startedAt = now().getTime();
   const dashboard = new Dashboard({
-    ...{ counts, live, figures, agents, now },
+    counts,
+    live,
+    figures,
+    agents,
+    now,
     isStoreConnected: () => storeWatch.isConnected,
     isFresh: () => loops.isFresh(names),
     uptime: () => (now().getTime() - startedAt) / SECOND_MS,

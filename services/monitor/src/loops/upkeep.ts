@@ -55,7 +55,10 @@ export const releaseDueTick = (engine: Engine) => () => releaseDue(engine);
 export const releaseStrandedTick = (engine: Engine, log: Logger) => () =>
   releaseStranded(engine, ({ repo, issue_number, task_type, compared_agent }) =>
     log.warn('no worker runs the agent of a compared task; any agent may claim it now', {
-      ...{ repo, issue: issue_number, taskType: task_type, comparedAgent: compared_agent },
+      repo,
+      issue: issue_number,
+      taskType: task_type,
+      comparedAgent: compared_agent,
     }),
   );
 export const autoUnblockTick = (engine: Engine, onLifted: (repo: string) => void) => () =>

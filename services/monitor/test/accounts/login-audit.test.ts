@@ -51,7 +51,9 @@ test('records failed logins of both kinds with the name, and the first refusal o
     ['login-limited', 'user olga'],
   ]);
   expect(all[0]).toMatchObject({
-    ...{ actor_type: 'system', actor_id: 'monitor', details: { address: '127.0.0.1' } },
+    actor_type: 'system',
+    actor_id: 'monitor',
+    details: { address: '127.0.0.1' },
     reason: 'wrong name or password, from 127.0.0.1',
   });
   expect(JSON.stringify(all)).not.toContain('secret');

@@ -197,9 +197,17 @@ test('two whole monitors send it once between them', async () => {
   );
   const start = async (instance: string) => {
     const pipeline = createPipeline({
-      ...{ databaseUrl: database.url, directUrl: database.url, poolSize: 4, hosts: [], config: await configOf(file) },
-      ...{ instance, variables: { HOOK_SECRET: SECRET }, dockerHost: 'unix:///nowhere.sock' },
-      ...{ log: silentLogger, metrics: createMetrics(), now: () => new Date() },
+      databaseUrl: database.url,
+      directUrl: database.url,
+      poolSize: 4,
+      hosts: [],
+      config: await configOf(file),
+      instance,
+      variables: { HOOK_SECRET: SECRET },
+      dockerHost: 'unix:///nowhere.sock',
+      log: silentLogger,
+      metrics: createMetrics(),
+      now: () => new Date(),
     });
     running.push(pipeline);
     await pipeline.storeWatch.check();

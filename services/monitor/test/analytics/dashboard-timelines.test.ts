@@ -37,8 +37,14 @@ beforeEach(async () => {
   const figures = new PolledValue(() => readFigures(engine), now);
   refresh = () => Promise.all([counts, live, figures].map((value) => value.refresh()));
   const dashboard = new Dashboard({
-    ...{ counts, live, figures, now, agents: () => [], uptime: () => 1 },
-    ...{ isStoreConnected: () => true, isFresh: () => true },
+    counts,
+    live,
+    figures,
+    now,
+    agents: () => [],
+    uptime: () => 1,
+    isStoreConnected: () => true,
+    isFresh: () => true,
   });
   const served = await serveApp({ dashboard, pipeline: { engine, storeWatch: { isConnected: true } as never } });
   call = served.call;
@@ -78,9 +84,17 @@ test('gives the timelines of issues in flight by number, and none before the fir
   const shown = await timelines();
   expect(Object.keys(shown)).toEqual(['1']);
   expect(shown[1]).toMatchObject({
-    ...{ repo: 'Acme/Shop', issueNumber: 1, title: 'Issue 1', currentState: 'analyzing', isPaused: false },
-    ...{ isBlocked: false, totalCostUsd: 0, totalDurationMs: 20 * 60_000, staleSinceMs: 20 * 60_000 },
-    ...{ serverTimestamp: iso(20), truncated: false },
+    repo: 'Acme/Shop',
+    issueNumber: 1,
+    title: 'Issue 1',
+    currentState: 'analyzing',
+    isPaused: false,
+    isBlocked: false,
+    totalCostUsd: 0,
+    totalDurationMs: 20 * 60_000,
+    staleSinceMs: 20 * 60_000,
+    serverTimestamp: iso(20),
+    truncated: false,
     stateTransitions: [{ from: 'new', to: 'analyzing', at: iso(0) }],
   });
   statements.length = 0;
@@ -124,8 +138,14 @@ test('stays within 256 KiB when each timeline is large', async () => {
 test('gives an issue of another repo with the same number the key owner/repo#N', async () => {
   const other = await ensureTenant(database.store.tenant, 'other');
   const repo = await putRepo(bench.engine, other, {
-    ...{ slug: { owner: 'acme', name: 'tools' }, vcsHost: 'sandbox', cloneUrl: '', defaultBranch: 'main' },
-    ...{ setupCommand: null, poolSize: null, installationId: null, enabled: true },
+    slug: { owner: 'acme', name: 'tools' },
+    vcsHost: 'sandbox',
+    cloneUrl: '',
+    defaultBranch: 'main',
+    setupCommand: null,
+    poolSize: null,
+    installationId: null,
+    enabled: true,
   });
   await admit({ ...bench, tenantId: other, repo }, 7);
   at(1);

@@ -68,7 +68,10 @@ test('agrees with the rows for all windows, tasks, tenants and repos', async () 
 describe('the request', () => {
   test('is answered without entries when nothing was merged', async () => {
     expect((await scoreboard('')).json).toEqual({
-      ...{ window: '30d', tasks: 'all', items: [], serverTimestamp: expect.any(String) },
+      window: '30d',
+      tasks: 'all',
+      items: [],
+      serverTimestamp: expect.any(String),
     });
   });
 

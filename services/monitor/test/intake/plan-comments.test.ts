@@ -68,7 +68,10 @@ test('rejects, edits and approves a plan when a person with write permission com
   expect(await say('/approve-plan v1')).toEqual(['confused']);
   expect(await say('/edit-plan v2\nsecond, with tests')).toEqual(['+1']);
   expect(await issue()).toEqual({
-    ...{ state: 'ready-for-dev', plan: 'second, with tests', plan_version: 3, plan_status: 'approved' },
+    state: 'ready-for-dev',
+    plan: 'second, with tests',
+    plan_version: 3,
+    plan_status: 'approved',
   });
   expect(await say('/approve-plan')).toEqual(['confused']);
 });

@@ -79,7 +79,9 @@ test('requires the tenant when several tenants have the repo', async () => {
   await putRepo(bench.engine, other, { ...repo, poolSize: null, installationId: null, enabled: true });
   for (const suffix of SUFFIXES) {
     expect((await get(suffix)).json).toMatchObject({
-      ...{ status: 400, code: 'INVALID_INPUT', error: expect.stringContaining('tenant') },
+      status: 400,
+      code: 'INVALID_INPUT',
+      error: expect.stringContaining('tenant'),
     });
     expect((await get(`${suffix}?tenant=default`)).status).toBe(200);
   }

@@ -38,8 +38,11 @@ const failWith = async (errorMessage: string) =>
 const leave = async (...bodies: string[]) => {
   const artefacts = bodies.map((body, n) => ({ kind: 'log', mediaType: 'text/plain', title: `Log ${n}`, body }));
   await report(bench.engine, await take(), {
-    ...{ outcome: 'analyzed', result: {} },
-    ...{ artefacts, findings: [], invocations: [] },
+    outcome: 'analyzed',
+    result: {},
+    artefacts,
+    findings: [],
+    invocations: [],
   });
   const run = await database.db
     .selectFrom('runs')
@@ -56,8 +59,12 @@ const retro = (summary: string) =>
       bench.tenantId,
       { repoId: bench.repo.id, issueId, runId: null as never },
       {
-        ...{ outcomeClassification: 'success', summary, plannedFiles: { files: ['a.ts'] }, actualFiles: null },
-        ...{ failures: null, lessons: { kept: 'short' } },
+        outcomeClassification: 'success',
+        summary,
+        plannedFiles: { files: ['a.ts'] },
+        actualFiles: null,
+        failures: null,
+        lessons: { kept: 'short' },
       },
     ),
   );
@@ -67,10 +74,19 @@ describe('GET digest', () => {
     const { json } = await get('digest');
     expect(json).toEqual({
       issue: {
-        ...{ issueNumber: number, title: `Issue ${number}`, state: 'analyzing', isBlocked: false, isPaused: false },
-        ...{ blockReason: null, blockedFromState: null, stateEnteredAt: iso(0) },
+        issueNumber: number,
+        title: `Issue ${number}`,
+        state: 'analyzing',
+        isBlocked: false,
+        isPaused: false,
+        blockReason: null,
+        blockedFromState: null,
+        stateEnteredAt: iso(0),
       },
-      ...{ blockClassification: null, autoUnblockCount: 0, maxAutoUnblocks: 3, recentFailedRuns: [] },
+      blockClassification: null,
+      autoUnblockCount: 0,
+      maxAutoUnblocks: 3,
+      recentFailedRuns: [],
       activeTasks: [{ taskType: 'analyze', status: 'pending', claimedBy: null }],
       recommendations: expect.any(Array),
     });
@@ -83,7 +99,9 @@ describe('GET digest', () => {
     const { json } = await get('digest');
     expect(json).toMatchObject({
       issue: { state: 'failure-blocked', isBlocked: true, blockReason: 'agent_timeout', blockedFromState: 'analyzing' },
-      ...{ blockClassification: 'transient', autoUnblockCount: 2, maxAutoUnblocks: 3 },
+      blockClassification: 'transient',
+      autoUnblockCount: 2,
+      maxAutoUnblocks: 3,
       recentFailedRuns: [{ agentName: 'analyzer', errorMessage: 'the host answered 502', finishedAt: iso(0) }],
       recommendations: expect.arrayContaining([expect.any(String)]),
     });
@@ -124,7 +142,10 @@ describe('GET status', () => {
     at(30);
     await progress(bench.engine, task, { status: 'reading the tests', details: null, invocations: [] });
     expect((await get('status')).json).toEqual({
-      ...{ currentStatus: 'reading the tests', state: 'analyzing', stateEnteredAt: iso(0), lastEventAt: iso(30) },
+      currentStatus: 'reading the tests',
+      state: 'analyzing',
+      stateEnteredAt: iso(0),
+      lastEventAt: iso(30),
     });
   });
 
@@ -166,14 +187,14 @@ describe('GET events', () => {
     const { items, page } = await events();
     expect(page).toEqual({ total: null, limit: 50, offset: 0, hasMore: false });
     expect(items[0]).toEqual({
-      ...{
-        id: expect.any(Number),
-        issueId,
-        actorType: 'agent',
-        actorId: expect.stringContaining(''),
-        status: 'step 2',
-      },
-      ...{ details: { n: 2 }, state: 'analyzing', createdAt: iso(2).replace('Z', '000Z') },
+      id: expect.any(Number),
+      issueId,
+      actorType: 'agent',
+      actorId: expect.stringContaining(''),
+      status: 'step 2',
+      details: { n: 2 },
+      state: 'analyzing',
+      createdAt: iso(2).replace('Z', '000Z'),
     });
     expect(task.issueNumber).toBe(number);
     expect(items.at(-1)).toMatchObject({ createdAt: iso(0).replace('Z', '000Z') });
@@ -248,9 +269,17 @@ describe('GET retrospective', () => {
     await retro('It went well again.');
     expect((await get('retrospective')).json).toEqual({
       retrospective: {
-        ...{ id: expect.any(String), issueNumber: number, status: 'complete', outcomeClassification: 'success' },
-        ...{ summary: 'It went well again.', plannedFiles: { files: ['a.ts'] }, actualFiles: null, failures: null },
-        ...{ lessons: { kept: 'short' }, createdAt: iso(5), updatedAt: iso(5) },
+        id: expect.any(String),
+        issueNumber: number,
+        status: 'complete',
+        outcomeClassification: 'success',
+        summary: 'It went well again.',
+        plannedFiles: { files: ['a.ts'] },
+        actualFiles: null,
+        failures: null,
+        lessons: { kept: 'short' },
+        createdAt: iso(5),
+        updatedAt: iso(5),
       },
     });
   });
@@ -266,10 +295,17 @@ describe('GET artefacts', () => {
     const runId = await leave('one', 'two');
     const all = {
       items: ['one', 'two'].map((body, n) => ({
-        ...{ id: expect.any(Number), runId, issueId, kind: 'log', mediaType: 'text/plain', title: `Log ${n}`, body },
+        id: expect.any(Number),
+        runId,
+        issueId,
+        kind: 'log',
+        mediaType: 'text/plain',
+        title: `Log ${n}`,
+        body,
         createdAt: iso(0),
       })),
-      ...{ snapshot: true, truncated: false },
+      snapshot: true,
+      truncated: false,
     };
     expect((await get('artefacts')).json).toEqual(all);
     expect((await call('GET', `/api/runs/${runId}/artefacts`)).json).toEqual(all);
@@ -321,7 +357,10 @@ describe('GET why', () => {
     expect([status, json]).toEqual([
       200,
       expect.objectContaining({
-        ...{ repo: 'Acme/Shop', issueNumber: number, state: 'analyzing', isBlocked: false },
+        repo: 'Acme/Shop',
+        issueNumber: number,
+        state: 'analyzing',
+        isBlocked: false,
         explanation: expect.stringContaining(`Acme/Shop#${number}`),
         waitingOn: [expect.objectContaining({ kind: 'worker' })],
       }),
@@ -330,7 +369,9 @@ describe('GET why', () => {
 
   test('an unknown issue and an unknown repo are not found, each by its name', async () => {
     expect((await get('why', 99_999)).json).toEqual({
-      ...{ error: 'Issue not found: Acme/Shop#99999', code: 'ISSUE_NOT_FOUND', status: 404 },
+      error: 'Issue not found: Acme/Shop#99999',
+      code: 'ISSUE_NOT_FOUND',
+      status: 404,
     });
     const elsewhere = await call('GET', '/api/issues/acme/elsewhere/1/why');
     expect(elsewhere.json).toEqual({ error: 'Repo not found: acme/elsewhere', code: 'NOT_FOUND', status: 404 });

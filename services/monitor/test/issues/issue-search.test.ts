@@ -15,8 +15,14 @@ let close: () => Promise<void>;
 
 const repoOf = (engine: Engine, tenantId: number, owner: string, name: string): Promise<RepoRow> =>
   putRepo(engine, tenantId, {
-    ...{ slug: { owner, name }, vcsHost: 'sandbox', cloneUrl: '', defaultBranch: 'main', setupCommand: null },
-    ...{ poolSize: null, installationId: null, enabled: true },
+    slug: { owner, name },
+    vcsHost: 'sandbox',
+    cloneUrl: '',
+    defaultBranch: 'main',
+    setupCommand: null,
+    poolSize: null,
+    installationId: null,
+    enabled: true,
   });
 
 /** One after the other, so that the first stands longest. */
@@ -69,8 +75,15 @@ describe('GET /api/issues', () => {
     expect(names(found)).toEqual(['Acme/Shop#1', 'acme/till#7', 'Acme/Shop#9', 'acme/shop#7']);
     expect(found.page).toEqual({ total: 4, limit: 100, offset: 0, hasMore: false });
     expect(found.items[1]).toMatchObject({
-      ...{ repo: 'acme/till', tenant: 'default', issueNumber: 7, title: 'Print 100% of the receipt' },
-      ...{ state: 'failure-blocked', isBlocked: true, isPaused: false, labels: expect.any(Array), costUsd: 0 },
+      repo: 'acme/till',
+      tenant: 'default',
+      issueNumber: 7,
+      title: 'Print 100% of the receipt',
+      state: 'failure-blocked',
+      isBlocked: true,
+      isPaused: false,
+      labels: expect.any(Array),
+      costUsd: 0,
     });
   });
 

@@ -61,8 +61,15 @@ describe('GET /api/timeline', () => {
     const { json } = await get();
     const story = json as never as Timeline;
     expect(json).toMatchObject({
-      ...{ repo: 'Acme/Shop', issueNumber: number, title: `Issue ${number}`, currentState: 'analyzing' },
-      ...{ isPaused: true, isBlocked: false, totalCostUsd: 0.5, totalDurationMs: 30_000, serverTimestamp: iso(30) },
+      repo: 'Acme/Shop',
+      issueNumber: number,
+      title: `Issue ${number}`,
+      currentState: 'analyzing',
+      isPaused: true,
+      isBlocked: false,
+      totalCostUsd: 0.5,
+      totalDurationMs: 30_000,
+      serverTimestamp: iso(30),
       stateTransitions: [{ from: 'new', to: 'analyzing', at: iso(0), forced: false }],
       totalEntries: story.entries.length,
     });
@@ -71,7 +78,11 @@ describe('GET /api/timeline', () => {
     const kinds = new Set(story.entries.map(({ kind }) => kind));
     expect([...kinds].sort()).toEqual(['agent-run', 'event', 'operator-action', 'projection', 'transition']);
     expect(story.entries.find(({ kind }) => kind === 'agent-run')).toMatchObject({
-      ...{ timestamp: iso(0), agent: 'analyzer', costUsd: 0.5, durationMs: 20_000, error: 'the host answered 502' },
+      timestamp: iso(0),
+      agent: 'analyzer',
+      costUsd: 0.5,
+      durationMs: 20_000,
+      error: 'the host answered 502',
     });
   });
 
@@ -107,7 +118,9 @@ describe('GET /api/timeline', () => {
 
   test('an unknown issue is not found', async () => {
     expect((await get(99_999)).json).toEqual({
-      ...{ error: 'Issue not found: Acme/Shop#99999', code: 'ISSUE_NOT_FOUND', status: 404 },
+      error: 'Issue not found: Acme/Shop#99999',
+      code: 'ISSUE_NOT_FOUND',
+      status: 404,
     });
   });
 
@@ -115,14 +128,18 @@ describe('GET /api/timeline', () => {
     '%s is malformed',
     async (path) => {
       expect((await call('GET', path)).json).toEqual({
-        ...{ error: 'Expected /api/timeline/:owner/:repo/:issue', code: 'INVALID_INPUT', status: 400 },
+        error: 'Expected /api/timeline/:owner/:repo/:issue',
+        code: 'INVALID_INPUT',
+        status: 400,
       });
     },
   );
 
   test.each(['0', '-1', 'x', '1.5', '07', '99999999999'])('issue %s is no number', async (issue) => {
     expect((await get(issue)).json).toEqual({
-      ...{ error: 'Invalid issue number', code: 'INVALID_ISSUE_NUMBER', status: 400 },
+      error: 'Invalid issue number',
+      code: 'INVALID_ISSUE_NUMBER',
+      status: 400,
     });
   });
 
@@ -130,7 +147,8 @@ describe('GET /api/timeline', () => {
     const { json } = await get(7, slug);
     expect(json).toEqual({
       error: `No repo context available for ${decodeURIComponent(slug).replace('\0', '\ufffd')}`,
-      ...{ code: 'STORE_UNAVAILABLE', status: 503 },
+      code: 'STORE_UNAVAILABLE',
+      status: 503,
     });
   });
 

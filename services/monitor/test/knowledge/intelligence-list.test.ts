@@ -12,8 +12,15 @@ describe('what agents say is worth knowing', () => {
     expect(items[0]).toMatchObject({
       tenantId: world.bench.tenantId,
       repoId: world.bench.repo.id,
-      ...{ kind: 'invariant', title: 'Refunds are booked once', status: 'candidate', source: 'report' },
-      ...{ sourceAgent: 'analyzer', tags: ['ledger'], observationCount: 1, approvedAt: null, supersededBy: null },
+      kind: 'invariant',
+      title: 'Refunds are booked once',
+      status: 'candidate',
+      source: 'report',
+      sourceAgent: 'analyzer',
+      tags: ['ledger'],
+      observationCount: 1,
+      approvedAt: null,
+      supersededBy: null,
     });
     expect(items[0]).not.toHaveProperty('scopes');
     expect(await world.detail(items[0]?.id ?? '')).toMatchObject({

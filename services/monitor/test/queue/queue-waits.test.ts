@@ -34,8 +34,12 @@ async function take(taskType: TaskType = 'analyze') {
 async function finish(ref: Awaited<ReturnType<typeof take>>): Promise<void> {
   await start(bench.engine, ref);
   await report(bench.engine, ref, {
-    ...{ outcome: 'needs-clarification', result: { question: 'Which?' } },
-    ...{ artefacts: [], findings: [], intelligence: [], invocations: [] },
+    outcome: 'needs-clarification',
+    result: { question: 'Which?' },
+    artefacts: [],
+    findings: [],
+    intelligence: [],
+    invocations: [],
   });
 }
 

@@ -49,12 +49,18 @@ async function shown() {
 test('lists and figures leave the issues of a repo out while it is disabled', async () => {
   const enabled = await shown();
   expect(enabled).toEqual({
-    ...{ blocked: [1, 1], tasks: [2, 2], depth: [2, 1, true], deadLetters: 1 },
+    blocked: [1, 1],
+    tasks: [2, 2],
+    depth: [2, 1, true],
+    deadLetters: 1,
     live: [true, 0, true, true],
   });
   await setEnabled(false);
   expect(await shown()).toEqual({
-    ...{ blocked: [0, 0], tasks: [0, 0], depth: [0, 0, false], deadLetters: 0 },
+    blocked: [0, 0],
+    tasks: [0, 0],
+    depth: [0, 0, false],
+    deadLetters: 0,
     live: [false, 0, false, false],
   });
   await setEnabled(true);

@@ -47,7 +47,10 @@ test('warns of an enabled repo whose default branch anyone may push to, once a d
   await tick();
   const warning = {
     msg: expect.stringContaining('a develop token may push to any branch'),
-    ...{ repo: SLUG, branch: 'main', check: 'push-protection', status: 'warning' },
+    repo: SLUG,
+    branch: 'main',
+    check: 'push-protection',
+    status: 'warning',
   };
   expect(warnings).toEqual([warning]);
   expect(await listed()).toEqual([false]);

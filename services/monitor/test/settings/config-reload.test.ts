@@ -324,8 +324,12 @@ alertChannels:
     const served = await serveApp({
       config: {
         summary: () => ({
-          ...{ config, database: { host: null, port: 5432, poolSize: 1 }, connected: true },
-          ...{ isSet: () => false, agents: [], uptime: 1 },
+          config,
+          database: { host: null, port: 5432, poolSize: 1 },
+          connected: true,
+          isSet: () => false,
+          agents: [],
+          uptime: 1,
         }),
         reports: () => Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })),
         repos: async () => [],

@@ -85,8 +85,16 @@ afterEach(async () => {
 });
 
 const CALL: Invocation = {
-  ...{ index: 0, model: 'opus', provider: 'anthropic', turns: 3, stopReason: 'completed' },
-  ...{ inputTokens: 1_000, outputTokens: 200, cacheReadTokens: 50, cacheWriteTokens: 10, costUsd: 0.25 },
+  index: 0,
+  model: 'opus',
+  provider: 'anthropic',
+  turns: 3,
+  stopReason: 'completed',
+  inputTokens: 1_000,
+  outputTokens: 200,
+  cacheReadTokens: 50,
+  cacheWriteTokens: 10,
+  costUsd: 0.25,
 };
 /** A call of which the agent reports neither tokens nor a cost. */
 const SILENT = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: null };
@@ -127,15 +135,18 @@ describe('a finished run', () => {
     expect(run.parentSpanId).toBeUndefined();
     expect([time(run.startTimeUnixNano), time(run.endTimeUnixNano)]).toEqual([0, 20]);
     expect(attributesOf(run)).toMatchObject({
-      ...{ 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'claude', 'gen_ai.request.model': 'opus' },
-      ...{ 'gen_ai.usage.input_tokens': 1_000, 'gen_ai.usage.output_tokens': 200 },
-      ...{
-        'pipeline.repo': 'acme/shop',
-        'pipeline.issue.number': number,
-        'pipeline.task.type': 'analyze',
-        'pipeline.role': 'analyzer',
-      },
-      ...{ 'pipeline.cost_usd': 0.25, 'pipeline.unreported_costs': 1, 'pipeline.run.outcome': 'needs-clarification' },
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.agent.name': 'claude',
+      'gen_ai.request.model': 'opus',
+      'gen_ai.usage.input_tokens': 1_000,
+      'gen_ai.usage.output_tokens': 200,
+      'pipeline.repo': 'acme/shop',
+      'pipeline.issue.number': number,
+      'pipeline.task.type': 'analyze',
+      'pipeline.role': 'analyzer',
+      'pipeline.cost_usd': 0.25,
+      'pipeline.unreported_costs': 1,
+      'pipeline.run.outcome': 'needs-clarification',
     });
     expect(first).toMatchObject({ name: 'chat opus', kind: 3, traceId: run.traceId, parentSpanId: run.spanId });
     expect(attributesOf(first)).toMatchObject({ 'gen_ai.provider.name': 'anthropic', 'pipeline.cost_usd': 0.25 });

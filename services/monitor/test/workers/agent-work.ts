@@ -46,8 +46,13 @@ export async function workOn(
   const work = await claimWork(bench, 'w1', taskType);
   await start(bench.engine, work);
   await report(bench.engine, work, {
-    ...{ outcome: 'needs-clarification', result: { question: 'Which?' } },
-    ...{ artefacts: [], findings: [], intelligence: [], invocations: [], ...said },
+    outcome: 'needs-clarification',
+    result: { question: 'Which?' },
+    artefacts: [],
+    findings: [],
+    intelligence: [],
+    invocations: [],
+    ...said,
   });
   return work.taskId;
 }

@@ -79,7 +79,12 @@ describe('the timeline', () => {
 
 describe('host writes', () => {
   const write = (id: number, status: string, issueNumber = 7) => ({
-    ...{ id, status, issueNumber, repoOwner: 'acme', repoName: 'shop', action: { type: 'reopenIssue' } },
+    id,
+    status,
+    issueNumber,
+    repoOwner: 'acme',
+    repoName: 'shop',
+    action: { type: 'reopenIssue' },
   });
 
   test('behind a failed one of the same issue are held back', () => {
@@ -103,8 +108,13 @@ describe('host writes', () => {
 
 test('blocked issues are grouped by reason and error, the largest group first', () => {
   const issue = (issueNumber: number, blockReason: string | null, errorPattern: string | null) => ({
-    ...{ owner: 'acme', repo: 'shop', issueNumber, blockReason, errorPattern },
-    ...{ blockedSince: at(issueNumber), lastError: errorPattern },
+    owner: 'acme',
+    repo: 'shop',
+    issueNumber,
+    blockReason,
+    errorPattern,
+    blockedSince: at(issueNumber),
+    lastError: errorPattern,
   });
   const groups = groupsOf([issue(1, 'quota', null), issue(2, 'ci', 'x <n>'), issue(3, 'ci', 'x <n>')] as never);
   expect(groups.map(({ reason, issues, first, last }) => [reason, issues.length, first, last])).toEqual([
@@ -126,7 +136,11 @@ test('a bulk action is split by repo and tenant into calls of at most 100 issues
 
 test('the phrase of an issue names its obstacle before the words of its agent', () => {
   const facts = {
-    ...{ blockReason: null, blockClassification: null, isPaused: false, currentStatus: 'reading', dependsOn: [] },
+    blockReason: null,
+    blockClassification: null,
+    isPaused: false,
+    currentStatus: 'reading',
+    dependsOn: [],
     state: 'planning' as const,
   };
   expect(phraseOf(facts)).toBe('reading');

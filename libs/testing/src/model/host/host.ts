@@ -21,8 +21,13 @@ export class ModelHost implements VcsHost {
   login = async () => BOT;
   isPerson = async () => false;
   getRepo: VcsHost['getRepo'] = async ({ owner, name }) => ({
-    ...{ id: 1, owner, name, archived: false },
-    ...{ defaultBranch: 'main', cloneUrl: '', private: false },
+    id: 1,
+    owner,
+    name,
+    archived: false,
+    defaultBranch: 'main',
+    cloneUrl: '',
+    private: false,
   });
   getIssue: VcsHost['getIssue'] = async (_repo, number) => structuredClone(this.state.issues.get(number) ?? null);
   historyOf: VcsHost['historyOf'] = async (_repo, number) => {

@@ -38,7 +38,10 @@ const reports: fc.Arbitrary<Step> = fc
 
 const failures: fc.Arbitrary<Step> = fc
   .record({
-    ...{ back: fc.nat(2), fresh: fc.boolean(), error: fc.nat(ERRORS.length - 1), usd: fc.nat(2) },
+    back: fc.nat(2),
+    fresh: fc.boolean(),
+    error: fc.nat(ERRORS.length - 1),
+    usd: fc.nat(2),
     /** The upkeep loops run right after it. */
     seen: fc.boolean(),
   })

@@ -107,7 +107,11 @@ function readApp(web: string, data: unknown): ConvertedApp {
   if (error) throw new Error(`the response has another form: ${z.prettifyError(error).replaceAll('\n', ' ')}`);
   const { id, slug, html_url: page, owner, webhook_secret: secret, pem } = app;
   return {
-    ...{ id, slug, privateKey: pem, webhookSecret: secret ?? null, owner: owner?.login ?? null },
+    id,
+    slug,
+    privateKey: pem,
+    webhookSecret: secret ?? null,
+    owner: owner?.login ?? null,
     // Only the path: the host may call itself by another name than the user does.
     installUrl: `${web}${new URL(page).pathname}/installations/new`,
   };

@@ -23,7 +23,10 @@ export async function startCodeFlow(
 ): Promise<URL> {
   const challenge = await calculatePKCECodeChallenge(codeVerifier);
   return buildAuthorizationUrl(config, {
-    ...{ response_type: 'code', state, code_challenge: challenge, code_challenge_method: 'S256' },
+    response_type: 'code',
+    state,
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
     ...parameters,
   });
 }
@@ -44,7 +47,8 @@ export function finishCodeFlow(
   const url = new URL(redirectUri);
   url.search = query.toString();
   return authorizationCodeGrant(config, url, {
-    ...{ expectedState: state, pkceCodeVerifier: codeVerifier },
+    expectedState: state,
+    pkceCodeVerifier: codeVerifier,
     ...(nonce !== null && { expectedNonce: nonce, idTokenExpected: true }),
   });
 }

@@ -37,7 +37,9 @@ export class LoginAttempts {
     const state = randomState();
     const secrets = { nonce: randomNonce(), codeVerifier: randomPKCECodeVerifier() };
     await saveArtifact(this.#db, {
-      ...{ model: MODEL, hash: hashOf(state, formToken), uid: null },
+      model: MODEL,
+      hash: hashOf(state, formToken),
+      uid: null,
       payload: { ...attempt, ...secrets },
       ttlMs: INTERACTION_SECONDS * 1000,
     });

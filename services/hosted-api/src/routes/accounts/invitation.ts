@@ -73,7 +73,10 @@ function asRefusal(error: unknown): AppError {
 const addressOf = (token: string): string => `/account/invitation?token=${token}`;
 
 const viewOf = (invitation: OpenInvitation, token: string, { account, formToken }: Visitor): InvitationView => ({
-  ...{ invitation, token, formToken, account: account ?? null },
+  invitation,
+  token,
+  formToken,
+  account: account ?? null,
   loginUrl: loginFor(addressOf(token)),
 });
 
