@@ -63,6 +63,15 @@ describe('the page of a pull request', () => {
     expect(text).not.toContain(MONITOR);
   });
 
+  test.each([
+    ['svc/issue-7', 'Please.', 7],
+    ['by-hand', 'Fixes #8.', 8],
+  ])('links to the issue of %s with the text %j in the monitor', async (head, body, issue) => {
+    await environment.push(head, 'list.txt', 'one\n');
+    const text = await show(`/pull/${await create('/pulls', { title: 'Linked', head, base: 'main', body })}`);
+    expect(text).toContain(`href="${MONITOR}/#/issues/acme/shop/${issue}"`);
+  });
+
   test('cuts a long diff and says how much is missing when it has more than 2,000 lines', async () => {
     await environment.push('long', 'long.txt', `${'x\n'.repeat(3_000)}`);
     const text = await show(`/pull/${await create('/pulls', { title: 'Long', head: 'long', base: 'main' })}`);

@@ -1,4 +1,4 @@
-import { type Html, html, withoutTrailing } from '@pipeline/domain';
+import { type Html, html, linkedIssueNumber, withoutTrailing } from '@pipeline/domain';
 import { latestRuns, latestStatuses } from '../checks/verdicts.ts';
 import { isPull } from '../issues/changes.ts';
 import type { IssueRecord, PullIssue, RepoRecord, Sandbox } from '../state/model.ts';
@@ -12,14 +12,21 @@ export async function issuePage(
   { repo, issue, monitorUrl }: { repo: RepoRecord; issue: IssueRecord; monitorUrl: string | undefined },
 ): Promise<Html> {
   const state = stateOf(issue);
+  const number = isPull(issue) ? issueOf(repo, issue) : issue.number;
   const inMonitor =
-    monitorUrl === undefined || issue.pull
+    monitorUrl === undefined || number === null
       ? html``
-      : html` <a href="${monitorUrl}/#/issues${link(repo)}/${issue.number}">Show in the monitor</a>`;
+      : html` <a href="${monitorUrl}/#/issues${link(repo)}/${number}">${
+          isPull(issue) ? html`Show issue #${number} in the monitor` : html`Show in the monitor`
+        }</a>`;
   return html`<p><span class="state ${state}">${state}</span> ${labels(sandbox, repo, issue)}${inMonitor}</p>
 ${isPull(issue) ? branches(repo, issue.pull) : html``}${children(sandbox, repo, issue)}${comments(sandbox, repo, issue)}
 ${isPull(issue) ? await changes(sandbox, repo, issue) : html``}`;
 }
+
+/** The issue that a pull request is about; the branch names it only where it is of this repository. */
+const issueOf = (repo: RepoRecord, { body, pull }: PullIssue): number | null =>
+  linkedIssueNumber({ headRef: pull.headRef, body: body ?? '' }, (pull.headRepoId ?? repo.id) === repo.id);
 
 function comments(sandbox: Sandbox, repo: RepoRecord, issue: IssueRecord): Html[] {
   const { state } = sandbox;

@@ -10,7 +10,7 @@ import { issuePage } from './issue-page.ts';
 import { ago, labels, link, stateOf } from './parts.ts';
 
 /**
- * Pages for a person who wants to see what the pipeline did: repos, issues, pull requests. Read only, no script.
+ * Pages for a person to see what the pipeline did: repos, issues, pull requests. Read only, no script.
  * @param monitorUrl address of the monitor, which has a page of each issue; undefined = no links.
  */
 export function pageRoutes(sandbox: Sandbox, monitorUrl: string | undefined): Router {
