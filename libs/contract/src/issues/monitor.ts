@@ -1,5 +1,6 @@
 import { isStorable } from '@pipeline/domain';
 import { z } from 'zod';
+import { UnreportedCosts } from '../costs/by-window.ts';
 import { tenant } from '../repos/query.ts';
 import { PaginatedResponse } from '../wire/envelopes.ts';
 import { pageQuery } from '../wire/paging.ts';
@@ -10,6 +11,21 @@ import { ISSUE_FILTERS, IssueListItem } from './list-item.ts';
 const FoundIssue = IssueListItem.extend({
   repo: z.string().meta({ description: '`owner/repo` in the case used by the host.', example: 'acme/shop' }),
   tenant: z.string().meta({ description: 'External id of the tenant.' }),
+  attempt: z
+    .int()
+    .nonnegative()
+    .nullable()
+    .meta({ description: 'Attempt number of the pending or claimed task, zero-based. Null without a task.' }),
+  maxAttempts: z
+    .int()
+    .positive()
+    .nullable()
+    .meta({ description: 'Attempts of that task before the issue is blocked.' }),
+  slaMinutes: z.number().positive().nullable().meta({
+    description: 'Minutes in this state after which the alert `sla_breach` is raised. Null = no limit.',
+    example: 240,
+  }),
+  unreportedCosts: UnreportedCosts,
 }).meta({ id: 'FoundIssue' });
 
 /** An issue number, or a search term of at least three characters. */

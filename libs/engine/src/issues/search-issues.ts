@@ -6,6 +6,7 @@ import {
   parseIssueNumber,
   STATES,
   type State,
+  slaLimits,
 } from '@pipeline/domain';
 import {
   countFound,
@@ -39,8 +40,9 @@ const OPEN = STATES.filter((state) => state !== 'done');
 export async function searchIssues(engine: Engine, question: IssueQuestion): Promise<Paginated<FoundIssue>> {
   const { fleet } = engine.store;
   const { limit, offset } = question;
+  const limits = slaLimits(engine.settings().sla.warnAfterMinutes);
   const search = { ...(await placeOf(engine, question)), ...filterOf(question), what: whatOf(question.q) };
-  const rows = await findIssues(fleet, search, { limit, offset });
+  const rows = await findIssues(fleet, search, { limit, offset, limits });
   return pageOf(rows, { limit, offset }, search.what === null ? await countFound(fleet, search) : null);
 }
 

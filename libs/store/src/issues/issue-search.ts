@@ -1,7 +1,8 @@
-import type { IssueListItem, State } from '@pipeline/domain';
+import { type IssueListItem, type State, type WarnAfterMinutes, WORK_TASK_TYPES } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
+import { slaLimitOf } from '../workflow/sla.ts';
 
 export interface IssueSearch {
   /** Null = all tenants. */
@@ -14,33 +15,55 @@ export interface IssueSearch {
   what: { number: number } | { text: string } | null;
 }
 
-export type FoundIssue = IssueListItem & { repo: string; tenant: string };
+/** What operators see of a listed issue beside its list item. */
+interface OperatorFacts {
+  repo: string;
+  tenant: string;
+  /** Of the pending or claimed task; null without one. */
+  attempt: number | null;
+  maxAttempts: number | null;
+  /** Null = the state has no limit. */
+  slaMinutes: number | null;
+  unreportedCosts: number;
+}
+
+export type FoundIssue = IssueListItem & OperatorFacts;
 
 const NOTE = fleetNote('operators see all tenants');
 
-/** One row more than `limit` if there is one. Longest in state first. */
+/**
+ * One row more than `limit` if there is one. Longest in state first. Cost beside the search: three index probes per row.
+ * @param limits of the states of repos whose workflow sets none.
+ */
 export async function findIssues(
   fleet: Db,
   search: IssueSearch,
-  page: { limit: number; offset: number },
+  { limits, ...page }: { limit: number; offset: number; limits: WarnAfterMinutes },
 ): Promise<FoundIssue[]> {
-  const { rows } = await searchStatement(search, page).execute(fleet);
-  return rows.map(({ item, repo, tenant }) => ({ repo, tenant, ...item }));
+  const { rows } = await withFacts(pageStatement(search, page), limits).execute(fleet);
+  return rows.map(({ item, ...facts }) => ({ ...facts, ...item }));
 }
 
-interface Row {
-  item: IssueListItem;
-  repo: string;
-  tenant: string;
-}
+type Row = OperatorFacts & { item: IssueListItem };
+
+const workTypes = sql.join(WORK_TASK_TYPES.map((type) => sql.lit(type)));
+
+const withFacts = (page: RawBuilder<unknown>, limits: WarnAfterMinutes): RawBuilder<Row> => sql`
+  ${NOTE}
+  select coalesce(p.body, p.big_body)::json as item, p.repo, p.tenant, k.attempt, k.max_attempts as "maxAttempts",
+    ${slaLimitOf(limits)} as "slaMinutes", i.unreported_costs as "unreportedCosts"
+  from (${page}) p
+  join issues i on i.tenant_id = p.tenant_id and i.repo_id = p.repo_id and i.issue_number = p.issue_number
+  left join tasks k on k.tenant_id = i.tenant_id and k.issue_id = i.id and k.task_type in (${workTypes})
+  left join workflow_snapshots w on w.tenant_id = i.tenant_id and w.repo_id = i.repo_id and w.active
+  order by p.state_entered_at, p.tenant_id, p.repo_id, p.issue_number`;
 
 /**
  * Without a search the first rows of each state are read in order (issue_list_in_state, issue_list_by_state); a number
  * is looked up in each repo; a text by the trigrams of the titles (issues_by_title), and its matches are sorted.
  */
-const searchStatement = (search: IssueSearch, page: { limit: number; offset: number }): RawBuilder<Row> => sql`
-  ${NOTE}
-  select coalesce(l.body, l.big_body)::json as item, l.repo, t.external_id as tenant
+const pageStatement = (search: IssueSearch, page: { limit: number; offset: number }): RawBuilder<unknown> => sql`
+  select l.*, t.external_id as tenant
   from (${candidates(search, page.offset + page.limit + 1)}) l
   join tenants t on t.id = l.tenant_id
   order by l.state_entered_at, l.tenant_id, l.repo_id, l.issue_number

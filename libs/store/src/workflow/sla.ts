@@ -24,7 +24,7 @@ const DETECTOR = 'sla_breach';
 const fingerprint = sql<string>`${sql.lit(`${DETECTOR}:`)} || i.repo_id || '#' || i.issue_number`;
 
 /** The limit in minutes for the state of issue `i` with workflow `w`; null = no limit. */
-const limitOf = (limits: WarnAfterMinutes): RawBuilder<number | null> => sql`coalesce(
+export const slaLimitOf = (limits: WarnAfterMinutes): RawBuilder<number | null> => sql`coalesce(
   (select (s->>'warnAfterMinutes')::float8 from jsonb_array_elements(w.body->'states') s where s->>'name' = i.state),
   (${JSON.stringify(limits)}::jsonb->>i.state)::float8)`;
 
@@ -32,7 +32,7 @@ const breaching = (limits: WarnAfterMinutes): RawBuilder<SlaBreach> => sql`
   from issues i
   join repos r on r.tenant_id = i.tenant_id and r.id = i.repo_id and r.enabled
   join workflow_snapshots w on w.tenant_id = i.tenant_id and w.repo_id = i.repo_id and w.active
-  cross join lateral (select ${limitOf(limits)} as minutes) l`;
+  cross join lateral (select ${slaLimitOf(limits)} as minutes) l`;
 
 /** Exact time in state of an issue; the index contains only the hour. */
 const tooLong = sql<boolean>`i.state_entered_at <= svc_now() - make_interval(secs => l.minutes * 60)`;

@@ -85,7 +85,7 @@ describe('with 100,000 issues and 400,000 events, of one issue', () => {
 describe('with 100,000 issues, over all repos', () => {
   const OPEN: State[] = STATES.filter((state) => state !== 'done');
   const all = { tenantId: null, repoId: null, states: OPEN, flags: [], what: null } satisfies IssueSearch;
-  const page = { limit: 100, offset: 0 };
+  const page = { limit: 100, offset: 0, limits: {} };
 
   test.each<[string, Partial<IssueSearch>]>([
     ['the open ones', {}],

@@ -21,6 +21,10 @@ export function formatSum(usd: number, unreportedCosts: number): string {
   return usd === 0 ? missing : `${formatUsd(usd)} + ${missing}`;
 }
 
+/** Returns a sum of costs in USD as formatSum does; a dash where nothing was spent. */
+export const formatTotal = (usd: number, unreportedCosts: number): string =>
+  usd + unreportedCosts === 0 ? '–' : formatSum(usd, unreportedCosts);
+
 /**
  * Returns the cost of an issue. The API has 0 both for work that cost nothing and for agents that report no cost;
  * `worked` says whether any agent has worked on it.

@@ -3,6 +3,7 @@ import type { State } from '@pipeline/domain';
 import { actOnIssue, type Engine, putRepo, transitionIssue } from '@pipeline/engine';
 import { ensureTenant, inTransaction, type RepoRow, refreshIssueList, updateIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
+import { sql } from 'kysely';
 import { admit, type Bench, makeBench } from '../support/bench.ts';
 import { type Call, serveApp, serveConnected } from '../support/served-app.ts';
 
@@ -63,7 +64,15 @@ beforeAll(async () => {
 afterAll(() => close());
 
 interface Found {
-  items: { repo: string; tenant: string; issueNumber: number }[];
+  items: {
+    repo: string;
+    tenant: string;
+    issueNumber: number;
+    attempt: number | null;
+    maxAttempts: number | null;
+    slaMinutes: number | null;
+    unreportedCosts: number;
+  }[];
   page: { total: number | null; limit: number; offset: number; hasMore: boolean };
 }
 const find = async (query = '') => (await call('GET', `/api/issues${query}`)).json as never as Found;
@@ -85,6 +94,30 @@ describe('GET /api/issues', () => {
       labels: expect.any(Array),
       costUsd: 0,
     });
+  });
+
+  test('each issue has the limit of its state, the attempt of its task and its unreported costs', async () => {
+    await database.db.updateTable('tasks').set({ attempt: 1 }).where('issue_number', '=', 1).execute();
+    await database.db.updateTable('issues').set({ unreported_costs: 2 }).where('issue_number', '=', 9).execute();
+    const facts = ({ items }: Found) =>
+      items.map(({ attempt, maxAttempts, slaMinutes, unreportedCosts }) => [
+        attempt,
+        maxAttempts,
+        slaMinutes,
+        unreportedCosts,
+      ]);
+    expect(facts(await find('?repo=acme/shop&tenant=default&state=all'))).toEqual([
+      [1, 3, 120, 0],
+      [null, null, null, 0],
+      [null, null, 60, 2],
+    ]);
+    // A limit of the workflow of the repo counts before the others; null there = not set.
+    await sql`update workflow_snapshots set body = jsonb_set(body, '{states,2,warnAfterMinutes}', '7.5')
+      where body #>> '{states,2,name}' = 'planning' and repo_id = ${shop.repo.id}`.execute(database.db);
+    expect(facts(await find('?repo=acme/shop&tenant=default'))).toEqual([
+      [1, 3, 7.5, 0],
+      [null, null, 60, 2],
+    ]);
   });
 
   test.each<[string, string[], number | null]>([

@@ -59,7 +59,13 @@ export function cachePatcher(client: QueryClient): (event: StreamEvent) => void 
     for (const id of REREAD[event.type] ?? []) reread([id]);
     if (event.type === 'state-transition') {
       const { repo, issueNumber, to, timestamp } = event.data;
-      patchIssue(client, event.data, () => ({ state: to, stateEnteredAt: timestamp }));
+      patchIssue(client, event.data, (rows) => ({
+        state: to,
+        stateEnteredAt: timestamp,
+        attempt: null,
+        maxAttempts: null,
+        slaMinutes: slaOf(rows, repo, to),
+      }));
       moveCount(client, event.data);
       rereadIssue(client, repo, issueNumber, reread);
     } else if (event.type === 'cost-update') {
@@ -78,7 +84,7 @@ export function cachePatcher(client: QueryClient): (event: StreamEvent) => void 
 function patchIssue(
   client: QueryClient,
   { repo, issueNumber }: { repo: string; issueNumber: number },
-  change: () => Partial<Issue>,
+  change: (rows: readonly Issue[]) => Partial<Issue>,
 ): void {
   const isIt = (issue: Issue): boolean => issue.issueNumber === issueNumber && issue.repo === repo;
   const lists = client
@@ -89,9 +95,10 @@ function patchIssue(
     client.setQueryData<IssuePages>(queryKey, (data) => {
       if (!data?.pages?.some(({ items }) => items.some(isIt))) return data;
       isKnown = true;
+      const changes = change(data.pages.flatMap(({ items }) => items));
       const pages = data.pages.map((page) => ({
         ...page,
-        items: page.items.map((issue) => (isIt(issue) ? { ...issue, ...change() } : issue)),
+        items: page.items.map((issue) => (isIt(issue) ? { ...issue, ...changes } : issue)),
       }));
       return { ...data, pages };
     });
@@ -99,6 +106,10 @@ function patchIssue(
   const name = `${repo}#${issueNumber}`;
   if (!isKnown && lists.length > 0) newcomers.set(new Set([...newcomers.get(), name]));
 }
+
+/** The limit of a state in a repository, as another row has it; events do not carry it. */
+const slaOf = (rows: readonly Issue[], repo: string, state: Issue['state']): number | null =>
+  rows.find((row) => row.repo === repo && row.state === state)?.slaMinutes ?? null;
 
 function moveCount(client: QueryClient, { from, to }: { from: string; to: string }): void {
   client.setQueriesData<Reply<'readDashboard'>>({ queryKey: ['readDashboard'] }, (dashboard) => {

@@ -1,6 +1,5 @@
 import { Button } from '@pipeline/web/components/button.tsx';
-import { When } from '@pipeline/web/components/when.tsx';
-import { formatIssueCost } from '@pipeline/web/format/money.ts';
+import { formatTotal } from '@pipeline/web/format/money.ts';
 import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
 import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { isState, STATE_NAMES, STATES } from '@pipeline/web/states/states.ts';
@@ -9,6 +8,7 @@ import type { Issue, State } from '../../api/types.ts';
 import styles from './board.module.css';
 import { addressOf } from './columns.tsx';
 import { phraseOf } from './phrase.ts';
+import { TimeInState } from './time-in-state.tsx';
 import { keyOfIssue } from './use-issues.ts';
 import { useVirtualCards } from './use-virtual-cards.ts';
 
@@ -85,7 +85,7 @@ function BoardColumn({
 }
 
 function Card({ issue, onPeek }: { issue: Issue; onPeek: (name: string) => void }) {
-  const { repo, issueNumber, title, stateEnteredAt, isPaused, costUsd, state, activeTaskType, assignedAgent } = issue;
+  const { repo, issueNumber, title, isPaused, costUsd, unreportedCosts, activeTaskType, assignedAgent } = issue;
   return (
     <article className={styles.card} data-paused={isPaused || undefined}>
       <p className={styles.title}>
@@ -97,8 +97,8 @@ function Card({ issue, onPeek }: { issue: Issue; onPeek: (name: string) => void 
         {phraseOf(issue) || (activeTaskType && (assignedAgent ?? 'waits for a worker'))}
       </p>
       <p className={styles.facts}>
-        <When at={stateEnteredAt} as="since" />
-        <span>{formatIssueCost(costUsd, state !== 'new')}</span>
+        <TimeInState issue={issue} />
+        <span>{formatTotal(costUsd, unreportedCosts)}</span>
         <Button
           kind="quiet"
           glyph="info"

@@ -1,6 +1,5 @@
 import { StateChip } from '@pipeline/web/components/state-chip.tsx';
-import { When } from '@pipeline/web/components/when.tsx';
-import { formatIssueCost } from '@pipeline/web/format/money.ts';
+import { formatTotal } from '@pipeline/web/format/money.ts';
 import { inWords } from '@pipeline/web/format/reasons.ts';
 import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { STATE_NAMES } from '@pipeline/web/states/states.ts';
@@ -10,6 +9,7 @@ import type { Issue } from '../../api/types.ts';
 import { issuePath } from '../../navigation/issue-path.ts';
 import styles from './issues.module.css';
 import { phraseOf } from './phrase.ts';
+import { TimeInState } from './time-in-state.tsx';
 
 /** Where the issue is, for links: the tenant is named only where it is not the usual one. */
 export const addressOf = ({ repo, issueNumber, tenant }: Issue) => ({
@@ -66,7 +66,7 @@ const others: readonly Column<Issue>[] = [
     align: 'end',
     from: 420,
     sort: ({ stateEnteredAt }) => (stateEnteredAt === null ? null : -Date.parse(stateEnteredAt)),
-    cell: ({ stateEnteredAt }) => <When at={stateEnteredAt} as="since" />,
+    cell: (issue) => <TimeInState issue={issue} />,
   },
   {
     id: 'why',
@@ -90,13 +90,22 @@ const others: readonly Column<Issue>[] = [
       ),
   },
   {
+    id: 'attempts',
+    header: 'Attempt',
+    width: '72px',
+    align: 'end',
+    from: 1_000,
+    sort: ({ attempt }) => attempt,
+    cell: ({ attempt, maxAttempts }) => (attempt === null ? '' : `${attempt + 1} of ${maxAttempts}`),
+  },
+  {
     id: 'cost',
     header: 'Cost',
     width: '84px',
     align: 'end',
     from: 560,
     sort: ({ costUsd }) => costUsd,
-    cell: ({ costUsd, state }) => formatIssueCost(costUsd, state !== 'new'),
+    cell: ({ costUsd, unreportedCosts }) => formatTotal(costUsd, unreportedCosts),
   },
   {
     id: 'pr',
