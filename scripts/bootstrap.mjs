@@ -36,7 +36,7 @@ if (command !== 'install') run([...programs[command], ...args]);
 
 /**
  * Installs unless node_modules was made from exactly these manifests on this kind of machine. To run the product takes
- * a third of what its development takes; whoever has all of it needs nothing more.
+ * a third of what its development takes; an installation with all of it needs nothing more.
  */
 function install(extent) {
   const wanted = fingerprint();
@@ -99,7 +99,7 @@ function run(argv) {
   stopWhenOrphaned(child);
 }
 
-/** Under npm: an npm that was killed outright cannot pass its end on, so the program is told to stop here. */
+/** Under npm: an npm that was killed outright cannot pass its end on, so the program is stopped here. */
 function stopWhenOrphaned(child) {
   if (process.env.npm_lifecycle_event === undefined) return;
   const parent = process.ppid;

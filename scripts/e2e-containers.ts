@@ -64,7 +64,7 @@ async function everything(): Promise<void> {
   check('services log in to the database with data rights alone', databaseRights);
   check('the command for operators works in both', administration);
   check('logs of both lie in the volume', logFiles);
-  check('a wrong DATABASE_URL is told', wrongAddresses);
+  check('a wrong DATABASE_URL is reported', wrongAddresses);
   check(`services stop within ${STOP_WITHIN_S} s, with 0`, stop);
   check('everything starts again', () => must(compose(['up', '--detach', '--wait'])));
   const second = await checkAsync('the data is still there', () => register(token));
@@ -298,12 +298,12 @@ function contains(text: unknown, part: string): void {
 
 function check<T>(what: string, run: () => T): T {
   const began = Date.now();
-  return told(what, began, attempt(what, run));
+  return reported(what, began, attempt(what, run));
 }
 
 async function checkAsync<T>(what: string, run: () => Promise<T>): Promise<T> {
   const began = Date.now();
-  return told(what, began, await run().catch((error: Error) => failed(what, error)));
+  return reported(what, began, await run().catch((error: Error) => failed(what, error)));
 }
 
 function attempt<T>(what: string, run: () => T): T {
@@ -318,7 +318,7 @@ function failed(what: string, error: Error): never {
   throw new Error(`${what}: ${error.message}`);
 }
 
-function told<T>(what: string, began: number, result: T): T {
+function reported<T>(what: string, began: number, result: T): T {
   const seconds = ((Date.now() - began) / 1000).toFixed(1).padStart(6);
   console.log(
     `ok ${seconds} s  ${what}${typeof result === 'string' && result.length < 100 ? `: ${result.trim()}` : ''}`.replace(

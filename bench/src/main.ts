@@ -81,6 +81,6 @@ try {
   process.exitCode = stopping.signal.aborted ? 1 : status;
   console.log(stopping.signal.aborted ? `stopped by a signal; ${conclusion}` : conclusion);
 } finally {
-  // Nothing should be left by now; if something is, it must not keep whoever waits for the end.
+  // Nothing should be left by now; if something is, it must not delay the end.
   deadlineSignal(LINGER_MS).addEventListener('abort', () => process.kill(process.pid, 'SIGKILL'));
 }

@@ -1,7 +1,7 @@
 /**
  * Who may import whom. The layers point down: services -> engine, http, vcs -> store, contract -> runtime, domain.
  * Tests, end-to-end runs and a package's own scripts may use every library as well; nobody imports a service but those
- * of the stack, which run them side by side.
+ * of the stack, which run them together.
  */
 
 /** What the sources of each package may import of ours. A new package needs a line here. */

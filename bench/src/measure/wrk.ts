@@ -32,7 +32,7 @@ export interface Load extends Sample {
   p99Ms: number;
 }
 
-/** Fifty connections, each with one request under way, by wrk. @throws Error for answers that are not as expected. */
+/** Fifty connections, each with one request in flight, by wrk. @throws Error for answers that are not as expected. */
 export async function loadWith(options: LoadOptions): Promise<Load> {
   const { url, asks, seconds, pids, workDir, name } = options;
   const script = join(workDir, `${name}.lua`);
@@ -46,7 +46,7 @@ export async function loadWith(options: LoadOptions): Promise<Load> {
   const requests = number(stdout, /(\d+) requests in/);
   const errors = optional(stdout, /Non-2xx or 3xx responses: (\d+)/);
   const wanted = options.expect === 'success' ? 0 : requests;
-  // Requests that are under way at the end are neither.
+  // Requests in flight at the end are neither.
   if (Math.abs(errors - wanted) > CONNECTIONS) throw new Error(`${name}: ${errors} of ${requests} answers are errors`);
   if (/Socket errors/.test(stdout)) throw new Error(`${name}: ${/Socket errors.*/.exec(stdout)?.[0]}`);
   return {

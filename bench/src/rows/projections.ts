@@ -31,7 +31,7 @@ export const projectionsRow: Row = {
     const peer = new Octokit({ baseUrl: host.url, auth: host.tokens.peer });
     for (let n = 0; n < ISSUES; n += 1) await peer.rest.issues.create({ ...at(host), title: `Issue ${n + 1}` });
     const ours = await openOurStore(bench, 'bench_projections');
-    // The host has one repo; the others would be asked for again and again.
+    // The host has one repo; the others would be requested again and again.
     await ours.admin.query('update repos set enabled = false where id <> $1', [ours.repoIds[0]]);
     await admitIssues(ours);
     await startMonitor(bench, ours, host);

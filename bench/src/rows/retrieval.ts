@@ -89,7 +89,7 @@ async function fill({ admin, tenantId, repoIds }: OurStore): Promise<void> {
       select ${tenantId}, gen_random_uuid(), ${repoId}, (array['invariant', 'coupling', 'risk_area'])[1 + g % 3],
         ${word('g', 1)} || ' ' || ${word('g', 2)} || ' ' || ${word('g', 3)} || ' ' || g,
         'Whenever ' || ${word('g', 4)} || ' changes ' || ${word('g', 5)} || ' must follow ' || ${word('g', 6)} ||
-        ', or it has to be mended by hand.', (array['approved', 'proposed', 'observed', 'candidate'])[1 + g % 4], 0.8,
+        ', or it has to be repaired by hand.', (array['approved', 'proposed', 'observed', 'candidate'])[1 + g % 4], 0.8,
         'report', '{}', g::text
       from generate_series(1, ${ITEMS}) g`);
     await admin.query(`

@@ -23,7 +23,7 @@ export interface Report {
   quick: boolean;
   machine: Machine;
   postgresSettings: Record<string, string>;
-  /** Share of the CPU time that the host of this machine took while the rows ran; null where it is not told. */
+  /** Share of the CPU time that the host of this machine took while the rows ran; null where it is unknown. */
   steal: number | null;
   lines: Line[];
   /** Rows that could not be measured, and why. */
@@ -64,7 +64,7 @@ export async function runBench(options: BenchOptions): Promise<Report> {
   }
 }
 
-/** What a row started is stopped when it ends, and at once when the signal comes: what was under way fails then. */
+/** What a row started is stopped when it ends, and at once when the signal comes: what was running fails then. */
 async function runRow(row: Row, server: BenchServer, options: BenchOptions): Promise<Line[]> {
   const { quick, say, signal, rounds, workDir } = options;
   const stack = new StopStack();
@@ -78,8 +78,8 @@ async function runRow(row: Row, server: BenchServer, options: BenchOptions): Pro
       const measured = await runRounds(one, { rounds, signal, say });
       lines.push(...linesOf(row.goal, quick ? lenient(one) : one, measured));
     }
-    const told = (await facts?.()) ?? [];
-    return [...lines, ...told.map((fact) => lineOfFact(row.goal, fact))];
+    const lineFacts = (await facts?.()) ?? [];
+    return [...lines, ...lineFacts.map((fact) => lineOfFact(row.goal, fact))];
   } finally {
     signal.removeEventListener('abort', stop);
     await stack.stop();

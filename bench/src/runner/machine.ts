@@ -54,7 +54,7 @@ async function measureFlush(folder: string): Promise<number> {
   }
 }
 
-/** Starts to count. @returns asks for the share of CPU time that the host gave to others since; null where it is not told. */
+/** Starts to count. @returns asks for the share of CPU time that the host gave to others since; null where it is unknown. */
 export function stealShare(): () => number | null {
   const before = cpuCounters();
   return () => {

@@ -52,7 +52,7 @@ export interface Bench {
   workDir: string;
   /** Few rounds and small data, for CI. */
   quick: boolean;
-  /** Tells how it goes, on stderr. */
+  /** Reports progress on stderr. */
   say(line: string): void;
 }
 

@@ -5,7 +5,7 @@ const WINDOW_MS = 250;
 const PATIENCE_MS = 3_000;
 const IDLE_SHARE = 0.9;
 
-/** Waits until the machine was nine tenths idle for a quarter of a second; not for ever, for it may be shared. */
+/** Waits until the machine was nine tenths idle for a quarter of a second; for a limited time, because it may be shared. */
 export async function waitForQuiet(): Promise<boolean> {
   for (let waited = 0; waited < PATIENCE_MS; waited += WINDOW_MS) {
     const before = times();

@@ -11,7 +11,7 @@ export async function openHostedApi(bench: Bench, ours: OurStore, name: string, 
     args: [await buildService('hosted-api', bench.workDir)],
     env: {
       DATABASE_URL: ours.url,
-      // One for each request that can be under way, as its peers have.
+      // One for each request that can be in flight, as its peers have.
       DATABASE_POOL_SIZE: `${LANES}`,
       WORKER_RATE_LIMIT: '0',
       ADDRESS_RATE_LIMIT: '0',

@@ -28,7 +28,7 @@ export async function runProcess(args: string[], databaseUrl: string | undefined
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
     env: { ...env, ...COMPILE_CACHE, ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }) },
   });
-  child.stdin.on('error', () => undefined); // Whoever does not read its input may end before it is written.
+  child.stdin.on('error', () => undefined); // A program that does not read its input may end before it is written.
   child.stdin.end(stdin);
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);

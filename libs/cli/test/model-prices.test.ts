@@ -32,9 +32,9 @@ test('a price is set, changed whatever the case of its name, listed and removed'
     code: 'NOT_FOUND',
     message: 'there is no price of our-model*; pipeline admin price list shows all',
   });
-  const deeds = await cli.json<{ action: string; actor: string }[]>(['admin', 'audit', 'list']);
-  expect(deeds.map(({ action }) => action)).toEqual(['model-price-remove', 'model-price-set', 'model-price-set']);
-  expect(deeds[2]?.actor).toBe('olga');
+  const entries = await cli.json<{ action: string; actor: string }[]>(['admin', 'audit', 'list']);
+  expect(entries.map(({ action }) => action)).toEqual(['model-price-remove', 'model-price-set', 'model-price-set']);
+  expect(entries[2]?.actor).toBe('olga');
 });
 
 test.each([

@@ -200,7 +200,7 @@ test('client credentials are printed once, belong to a member, and end as any co
   expect(JSON.stringify(first)).not.toContain(made.clientSecret);
 });
 
-test('every deed is in the log with who and why, and no password', async () => {
+test('every action is in the log with actor and reason, and no password', async () => {
   await cli.json(['admin', 'user', 'create', 'zoe@example.org', '--as', 'root', '--reason', 'new hire'], PASSWORD);
   const [latest, ...older] = await cli.json<object[]>(['admin', 'audit', 'list', '--limit', '50']);
   expect(latest).toMatchObject({

@@ -8,7 +8,7 @@ const database = testDatabase();
 const onStore = cliOn(() => database.url);
 
 describe('the program', () => {
-  test('ends with the code, and writes to the streams, of what it is asked for', async () => {
+  test('ends with the code, and writes to the streams, of the requested command', async () => {
     const help = await runProcess(['admin', 'user', 'create', '--help'], undefined);
     expect(help).toEqual({ code: 0, stdout: expect.stringMatching(/^Usage: pipeline admin user create/), stderr: '' });
     expect(await runProcess(['nonsense'], url)).toEqual({

@@ -9,7 +9,7 @@ import { addRepo, deedsOn } from './rows.ts';
 const database = testDatabase();
 const cli = cliOn(() => database.url);
 
-test('repos are listed, enabled and disabled; whoever polls is told at once', async () => {
+test('lists, enables and disables repos, and notifies pollers at once', async () => {
   const { tenantId, repo } = await addRepo(database, 'acme', 'Acme/Shop', false);
   const bell = createNotifications({ directUrl: database.url, applicationName: 'test', log: silentLogger });
   const rung: unknown[] = [];

@@ -75,7 +75,7 @@ describe('workflow of a repo', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('mode must be required or off, got "on"')]);
   });
 
-  test('one with errors is refused whole: each is told and nothing is stored', async () => {
+  test('refuses one with errors as a whole, names each error and stores nothing', async () => {
     await addRepo(database, 'acme', 'acme/strict');
     const broken = file(workflowWithout('planning', 'planned'));
     const { code, message } = await cli.refusal([...workflow('put', 'acme/strict', broken), '--activate']);
@@ -90,7 +90,7 @@ describe('workflow of a repo', () => {
     expect(check.stdout).toMatch(/^error: an edge from planning on planned is missing: .*\nnot valid\n$/s);
   });
 
-  test('issues under way are warned of, and go on in their state by the new edges', async () => {
+  test('warns of issues in progress, which continue in their state by the new edges', async () => {
     const { repo } = await addRepo(database, 'acme', 'acme/busy');
     await addIssue(database, repo, 1, 'planning');
     await addIssue(database, repo, 2, 'planning');

@@ -29,7 +29,6 @@ import { type TestDatabase, wrongSums } from '@pipeline/testing';
 import { FakeHost } from './fake-host.ts';
 
 export const ALL_TASKS: TaskType[] = ['analyze', 'plan', 'develop', 'review', 'merge'];
-export const TASKS_AND_RETROSPECTS: TaskType[] = [...ALL_TASKS, 'retrospect'];
 
 /** A worker's registration without its name. */
 export const WORKER = { hostname: '', version: '1', repos: [], taskTypes: ALL_TASKS, labels: {} };

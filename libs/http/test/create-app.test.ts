@@ -94,7 +94,7 @@ describe('the order of the stages', () => {
     expect((await post('/api/things/1/move', { to: 'a', reason: 'b' })).status).toBe(200);
   });
 
-  test('a missing store is told after the path and before the body', async () => {
+  test('reports a missing store after checking the path and before the body', async () => {
     const without = await serveSample({ storeReady: () => false });
     const ask = (path: string, body = '{') => errorOf(without.call(path, { method: 'POST', body }));
     expect(await ask('/api/things/x/move')).toEqual([400, 'INVALID_ISSUE_NUMBER', 'Invalid issue number']);

@@ -68,7 +68,7 @@ describe('runPeriodically', () => {
     expect(most).toBe(1);
   });
 
-  test('stop waits for the tick in flight, tells it, and leaves no timer', async () => {
+  test('stop waits for the tick in flight, aborts its signal, and leaves no timer', async () => {
     const { opened, open } = gate();
     let ended = false;
     const seen: AbortSignal[] = [];
@@ -171,7 +171,7 @@ describe('runPeriodically', () => {
     await loop.stop();
   });
 
-  test('tick by hand runs one round without a timer and tells its failure', async () => {
+  test('tick by hand runs one round without a timer and throws its failure', async () => {
     const loop = loopOf(async () => Promise.reject(new Error('boom')));
     await expect(loop.tick()).rejects.toThrow('boom');
     expect(jest.getTimerCount()).toBe(0);

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { DeadlineError, sleep, withDeadline } from '../src/index.ts';
 
 describe('sleep', () => {
-  test('tells whether it slept the whole time', async () => {
+  test('returns whether it slept the whole time', async () => {
     expect(await sleep(1)).toBe(true);
     expect(await sleep(60_000, AbortSignal.abort())).toBe(false);
     const stop = new AbortController();

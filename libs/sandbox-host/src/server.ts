@@ -52,7 +52,7 @@ export interface SandboxOptions {
   dataDir: string;
   /** 0 = any free port, the default. */
   port?: number;
-  /** 127.0.0.1 unless told. */
+  /** Default: 127.0.0.1. */
   host?: string;
   /** Address of the monitor, to which the pages of issues link; without it they have no such link. */
   monitorUrl?: string;

@@ -84,7 +84,7 @@ describe('a pull request from a fork', () => {
     });
   });
 
-  test('is opened by whoever may write to the fork, and by nobody else', async () => {
+  test('is opened only by those who may write to the fork', async () => {
     const wanted = { title: 'Mine', head: `stranger:${branch}`, base: 'main' };
     expect((await anna('POST', `${shop}/pulls`, wanted)).status).toBe(403);
     expect((await stranger('POST', `${shop}/pulls`, { ...wanted, head: branch })).status).toBe(403);

@@ -143,13 +143,13 @@ describe('answers', () => {
     });
   });
 
-  test('a body that is no JSON is told so', async () => {
+  test('refuses a body that is not JSON, saying so', async () => {
     const headers = { authorization: `Bearer ${ANNA.token}` };
     const response = await fetch(`${environment.sandbox.url}${issues}`, { method: 'POST', headers, body: '{' });
     expect([response.status, await response.json()]).toMatchObject([400, { message: 'Problems parsing JSON' }]);
   });
 
-  test('a private repo is hidden, a rate limit is told and its own question is free', async () => {
+  test('hides a private repo, reports a rate limit, and does not count the question about it', async () => {
     await environment.sandbox.addRepo({ slug: 'acme/secret', private: true });
     expect(await environment.api('GET', '/repos/acme/secret', undefined, ANNA.token)).toMatchObject({ status: 404 });
     const small = await createSandboxEnvironment({ rateLimitPerHour: 2 });

@@ -79,9 +79,9 @@ test('issues go only where the workflow, a person or the host would send them', 
   expect(unknown).toEqual([]);
 });
 
-test('the same seed tells the same history, another one another', async () => {
+test('returns the same history for the same seed, another for another', async () => {
   const small = { ...SIZE, issues: 20 };
-  const told = async (seed: number) => {
+  const historyOf = async (seed: number) => {
     await simulateHistory(database.db, { ...small, seed });
     const moves = await rows<object>(
       'select issue_id - min(issue_id) over () as issue, to_state, at from transitions order by id',
@@ -89,13 +89,13 @@ test('the same seed tells the same history, another one another', async () => {
     await clearHistory(database.db);
     return moves;
   };
-  const first = await told(1);
+  const first = await historyOf(1);
   expect(first.length).toBeGreaterThan(50);
-  expect(await told(1)).toEqual(first);
-  expect(await told(2)).not.toEqual(first);
+  expect(await historyOf(1)).toEqual(first);
+  expect(await historyOf(2)).not.toEqual(first);
 });
 
-test('numbers of issues are told once each also in a repo that is much busier than the others', async () => {
+test('numbers each issue once, also in a repo that is much busier than the others', async () => {
   await simulateHistory(database.db, { ...SIZE, repos: 200, issues: 1_200 });
   expect(await rows('select count(*) as n from issues')).toEqual([{ n: 1_200 }]);
 }, 120_000);

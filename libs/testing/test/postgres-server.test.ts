@@ -43,7 +43,7 @@ describe('the broker', () => {
     await broker.close();
   });
 
-  test('tells of connections that are left open, and of statements that break the rules, each time', async () => {
+  test('reports connections left open and statements that break the rules, each time', async () => {
     const broker = await startBroker({ TEST_DATABASE_URL: server.url });
     const statements = [{ pool: 'tenant', text: 'select * from issues' }] as const;
     const returned = async () => {
@@ -75,14 +75,14 @@ describe('the broker', () => {
     await broker.close();
   });
 
-  test('tells whoever asks why there is no server', async () => {
+  test('tells its caller why there is no server', async () => {
     const broker = await startBroker({ TEST_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/nothing' });
     await expect(borrowDatabase(broker.socket)).rejects.toThrow('ECONNREFUSED');
     await expect(borrowDatabase(broker.socket)).rejects.toThrow('ECONNREFUSED');
     await broker.close();
   });
 
-  test('a run without this workspace’s configuration is told so', async () => {
+  test('refuses a run without this workspace’s configuration', async () => {
     await expect(borrowDatabase(undefined)).rejects.toThrow('jest.config.mjs');
   });
 });

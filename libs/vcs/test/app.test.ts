@@ -59,7 +59,7 @@ describe('a token of an installation', () => {
     clock = null;
   });
 
-  test('is made once for equal requests, and anew when little of its hour is left', async () => {
+  test('is made once for equal requests, and again when little of its hour is left', async () => {
     let now = new Date();
     const app = shopApp(environment, { now: () => now });
     const ask = () => app.accessTo({ repo: REPO, installationId: null, permissions: { contents: 'read' } });
@@ -77,7 +77,7 @@ describe('a token of an installation', () => {
   });
 });
 
-describe('an issuer is told', () => {
+describe('an issuer', () => {
   const repo = (owner: string, name: string) => ({
     repo: { owner, name },
     installationId: null,
@@ -98,8 +98,8 @@ describe('an issuer is told', () => {
   });
 
   test('that the installation lacks a right', async () => {
-    const wish = { metadata: 'write' } as const;
-    await expect(access(wish)).rejects.toMatchObject({ kind: 'refused', httpStatus: 422 });
+    const permissions = { metadata: 'write' } as const;
+    await expect(access(permissions)).rejects.toMatchObject({ kind: 'refused', httpStatus: 422 });
   });
 
   test('that the host is away, without the key or a token in the error', async () => {

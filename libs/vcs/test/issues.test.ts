@@ -145,7 +145,7 @@ describe('issues', () => {
     expect((await environment.host.getIssue(REPO, issue))?.assignees).toEqual(['anna']);
   });
 
-  test('who has no right is told so, and rights are asked from the host', async () => {
+  test('reports missing permissions, and reads permissions from the host', async () => {
     expect(await environment.host.permissionOf(REPO, 'anna')).toBe('write');
     expect(await environment.host.permissionOf(REPO, 'stranger')).toBe('read');
     expect(await environment.host.permissionOf(REPO, 'nobody-at-all')).toBe('none');

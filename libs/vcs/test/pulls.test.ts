@@ -96,7 +96,7 @@ describe('merge', () => {
     expect(await environment.execute(merge())).toMatchObject({ status: 'refused', httpStatus: 409, kind: 'not-ready' });
   });
 
-  test('a conflict is told apart', async () => {
+  test('distinguishes a conflict', async () => {
     const other = `${branch}-b`;
     head = await environment.push(other, 'list.txt', `mine ${serial}\n`);
     await environment.push('main', 'list.txt', `theirs ${serial}\n`);

@@ -71,8 +71,8 @@ describe('the adapter and the sandbox, held to the host’s own description', ()
     );
     const otherNumber = (other as { created: { number: number } }).created.number;
     await environment.execute({ type: 'requestReview', prNumber: otherNumber, reviewers: ['anna'] });
-    const remark = { path: 'other.txt', line: 1, body: 'why?' };
-    const review = { type: 'submitReview', prNumber: otherNumber, event: 'comment', body: 'hm', comments: [remark] };
+    const inline = { path: 'other.txt', line: 1, body: 'why?' };
+    const review = { type: 'submitReview', prNumber: otherNumber, event: 'comment', body: 'hm', comments: [inline] };
     await environment.execute(review as ProjectionAction);
     await environment.execute(review as ProjectionAction, 1, true);
     await host.listReviews(REPO, otherNumber);

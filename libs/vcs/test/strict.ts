@@ -95,7 +95,7 @@ export function createStrictCheck(prefix = '') {
   };
 
   return {
-    /** Operation ids that an exchange was held against. */
+    /** Operation ids that an exchange was compared with. */
     seen,
     violations(exchange: Exchange): string[] {
       const url = new URL(exchange.url);
@@ -119,7 +119,7 @@ export function createStrictCheck(prefix = '') {
   };
 }
 
-/** Ids of all operations that exchanges can be held against. */
+/** Ids of all operations that exchanges can be compared with. */
 export const describedOperations = (): string[] =>
   DOCUMENTS.flatMap(({ document }) => Object.values<Record<string, Operation>>(document.paths))
     .flatMap((methods) => Object.values(methods))

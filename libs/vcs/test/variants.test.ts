@@ -153,9 +153,9 @@ const VARIANTS: { [T in ProjectionType]: Variant<T> } = {
   closePR: async ({ pull }) => {
     const prNumber = await pull();
     return [
-      { type: 'closePR', prNumber, comment: 'Anew.' },
+      { type: 'closePR', prNumber, comment: 'Again.' },
       async () => [(await shown(`/pulls/${prNumber}`)).state, await comments(prNumber)],
-      ['closed', ['Anew.']],
+      ['closed', ['Again.']],
     ];
   },
   deleteBranch: async ({ branch }) => [

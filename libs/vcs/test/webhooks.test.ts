@@ -75,7 +75,7 @@ describe('real deliveries', () => {
     expect(edited({})).toMatchObject([{ changed: [] }]);
   });
 
-  test('a label tells its name, its issue and who set it', () => {
+  test('returns name, issue and actor of a label', () => {
     expect(parseWebhook('issues', examplesOf('issues', 'labeled')[0])).toMatchObject([
       {
         kind: 'issue',

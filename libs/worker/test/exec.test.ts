@@ -59,8 +59,8 @@ describe('what a program prints', () => {
 
   test('a failure can name its class and when to try again', async () => {
     bench.service.add('develop');
-    const told = { type: 'failure', errorMessage: 'later', errorClass: 'quota', retryAfterMs: 5_000 };
-    bench.exec(await printing({ type: 'outcome', outcome: 'replan', result: { reason: 'x' } }, told));
+    const failure = { type: 'failure', errorMessage: 'later', errorClass: 'quota', retryAfterMs: 5_000 };
+    bench.exec(await printing({ type: 'outcome', outcome: 'replan', result: { reason: 'x' } }, failure));
     expect(await failed()).toMatchObject({ errorMessage: 'later', errorClass: 'quota', retryAfterMs: 5_000 });
   });
 
@@ -89,7 +89,7 @@ describe('what a program prints', () => {
     expect(items).toHaveLength(8);
   });
 
-  test('a line of 3 MiB is told by its beginning, and what follows it is read', async () => {
+  test('reports a line of 3 MiB by its beginning and reads what follows', async () => {
     bench.service.add('review');
     bench.exec(`head -c 3145728 /dev/zero | tr '\\0' x; echo; ${await printing(APPROVED)}`);
     expect((await bench.service.call('completeTask')).body.outcome).toBe('approved');
@@ -123,7 +123,7 @@ describe('what a program prints', () => {
       { type: 'outcome', outcome: 'needs-human' },
       /"needs-human" is not valid[\s\S]*reason/,
     ],
-  ])('%s is told as what it is', async (_, record, message) => {
+  ])('reports %s as what it is', async (_, record, message) => {
     bench.service.add('review');
     bench.exec(await printing(record));
     expect((await failed()).errorMessage).toMatch(message);
@@ -154,7 +154,7 @@ describe('exit codes without a verdict', () => {
     });
   });
 
-  test('a program that cannot be found is told', async () => {
+  test('reports a program that cannot be found', async () => {
     bench.service.add('develop');
     bench.exec('no-such-program-here');
     expect((await failed()).errorMessage).toMatch(/not found/);
@@ -224,13 +224,13 @@ describe('a submission without a word', () => {
   });
 });
 
-test('the program is told its task but never the tokens', async () => {
+test('gives the program its task but never the tokens', async () => {
   const task = bench.service.add('analyze');
   const { ended } = bench.exec(`cat > ../stdin; env > ../env; pwd > ../pwd`, { once: true });
   await ended;
-  const told = JSON.parse(await bench.read('stdin'));
-  expect(told).toMatchObject({ id: task.id, taskType: 'analyze', payload: { issue: { number: 7 } } });
-  expect(told).not.toHaveProperty('claimToken');
+  const given = JSON.parse(await bench.read('stdin'));
+  expect(given).toMatchObject({ id: task.id, taskType: 'analyze', payload: { issue: { number: 7 } } });
+  expect(given).not.toHaveProperty('claimToken');
   const env = await bench.read('env');
   expect(env).not.toContain('wrk_at_');
   expect(env).toContain(`PIPELINE_TASK_ID=${task.id}`);

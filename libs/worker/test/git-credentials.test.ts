@@ -95,10 +95,10 @@ describe('the token', () => {
     grant();
     const line = JSON.stringify({ type: 'message', content: 'got $T' }).replace('$T', `'"$PIPELINE_GIT_TOKEN"'`);
     await runProgram(`echo $PIPELINE_GIT_TOKEN; echo '${line}'; echo "x $PIPELINE_GIT_TOKEN" >&2`);
-    const told = JSON.stringify(bench.service.calls.map((call) => call.body));
-    expect(told).not.toContain(TOKEN);
-    expect(told).toContain('got [redacted]');
-    expect(told).toContain('x [redacted]');
+    const sent = JSON.stringify(bench.service.calls.map((call) => call.body));
+    expect(sent).not.toContain(TOKEN);
+    expect(sent).toContain('got [redacted]');
+    expect(sent).toContain('x [redacted]');
   });
 
   test('is asked for again while the host is away', async () => {

@@ -14,11 +14,11 @@ afterEach(() => bench.close());
 
 const ANALYZED: Verdict = { kind: 'outcome', outcome: 'analyzed', result: {} };
 const done = async () => ANALYZED;
-/** Works until it is told to stop. */
+/** Works until it is stopped. */
 const endless = (_: unknown, { signal }: TaskContext) =>
   new Promise<Verdict>((resolve) => signal.addEventListener('abort', () => resolve(ANALYZED)));
 
-/** A program with a child of its own; both ids are in a file by the time progress is told. */
+/** A program with a child of its own; both ids are in a file when progress is reported. */
 const FAMILY = `sleep 600 & echo "$! $$" > ../pids; echo '{"type":"progress","status":"born"}'; trap '' TERM; wait; sleep 600`;
 
 async function family(): Promise<number[]> {
@@ -92,11 +92,11 @@ describe('claims', () => {
   });
 
   test('a worker that the service has forgotten registers again and drops what it had', async () => {
-    let told = false;
+    let isCancelled = false;
     bench.service.add('analyze');
     bench.service.on('heartbeat', (call) => {
-      if (told || call.body.tasks.length === 0) return undefined;
-      told = true;
+      if (isCancelled || call.body.tasks.length === 0) return undefined;
+      isCancelled = true;
       return refusal(404, 'NOT_FOUND');
     });
     const { worker } = bench.start({ handler: endless });
@@ -257,7 +257,7 @@ describe('leaving', () => {
     expect(bench.service.of('claimTask')).toHaveLength(1);
   });
 
-  test('told twice, it stops the program and gives the task back', async () => {
+  test('stops the program and returns the task at a second signal', async () => {
     bench.service.add('develop');
     const { worker, ended } = bench.exec(FAMILY);
     const pids = await family();

@@ -51,7 +51,7 @@ describe('a code map', () => {
   const files = (...paths: string[]) => ({ type: 'code-map', files: paths.map((path) => ({ path })) });
   const symbol = { path: 'b', name: 'run', kind: 'function', line: 1 };
 
-  test('is all that the lines have told when the program ends well', async () => {
+  test('consists of all reported lines when the program succeeds', async () => {
     bench.service.add('code-map-scan', { issueNumber: null });
     bench.exec(await printing(files('a'), { type: 'code-map', symbols: [symbol] }, files('b')));
     expect(await completed()).toMatchObject({
@@ -102,7 +102,7 @@ describe('a code map', () => {
   });
 
   test.each(['/etc/passwd', '../x', 'a/../../x', ''])(
-    'with the path %j is none, whatever else is told',
+    'with the path %j is none, whatever else is reported',
     async (path) => {
       bench.service.add('code-map-scan', { issueNumber: null });
       const outcome = { type: 'outcome', outcome: 'scanned', result: { files: [], symbols: [] } };

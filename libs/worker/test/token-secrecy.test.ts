@@ -60,19 +60,19 @@ async function attack({ args = [], env = { WORKER_TOKEN: TOKEN }, stdin = 'ignor
   children.push(started);
   const output = Promise.all([text(started.stdout as Readable), text(started.stderr as Readable)]);
   await once(started, 'close');
-  const told = (await output).join('');
+  const printed = (await output).join('');
   try {
-    return { ...(JSON.parse(readFileSync(path, 'utf8')) as Findings), told };
+    return { ...(JSON.parse(readFileSync(path, 'utf8')) as Findings), printed };
   } catch (error) {
-    throw new Error(`the attack did not end: ${told}`, { cause: error });
+    throw new Error(`the attack did not end: ${printed}`, { cause: error });
   }
 }
 
 describe('a program under --exec', () => {
   test('finds the worker token in no environment, command line or descriptor, and starts no inspector', async () => {
-    const { findings, told } = await attack({ env: { WORKER_TOKEN: TOKEN, COPY: `Bearer ${TOKEN}` } });
+    const { findings, printed } = await attack({ env: { WORKER_TOKEN: TOKEN, COPY: `Bearer ${TOKEN}` } });
     expect(findings).toEqual([]);
-    expect(told).not.toContain(TOKEN);
+    expect(printed).not.toContain(TOKEN);
     const [registered] = bench.service.of('registerWorker');
     expect(registered?.authorization).toBe(`Bearer ${TOKEN}`);
   });
@@ -93,10 +93,10 @@ test('refuses a token that is on the command line', async () => {
   const args = [MAIN, '--server', bench.service.url, '--tasks', 'develop', '--exec', `TOKEN=${TOKEN} ./agent`];
   const started = spawn(process.execPath, args, { env: { PATH: process.env.PATH ?? '', WORKER_TOKEN: TOKEN } });
   children.push(started);
-  const told = text(started.stderr);
+  const printed = text(started.stderr);
   const [code] = await once(started, 'close');
   expect(code).toBe(78);
-  expect(await told).toContain('the worker token is on the command line');
+  expect(await printed).toContain('the worker token is on the command line');
 });
 
 const asRoot = process.getuid?.() === 0 ? describe : describe.skip;
@@ -119,8 +119,8 @@ asRoot('a program under --exec --user', () => {
     const common = ['--server', bench.service.url, '--tasks', 'develop', '--exec', 'true', '--work-dir', bench.dir];
     const started = spawn(process.execPath, [MAIN, ...common, ...args], { env: { WORKER_TOKEN: TOKEN } });
     children.push(started);
-    const told = text(started.stderr);
+    const printed = text(started.stderr);
     expect((await once(started, 'close'))[0]).toBe(78);
-    expect(await told).toContain(message);
+    expect(await printed).toContain(message);
   });
 });

@@ -33,14 +33,14 @@ export function startCrowd(url: string, { path = '/api/events', isStalled = fals
   const target: Target = { host, port: Number(port), path, isStalled };
   const child = fork(PROGRAM, [JSON.stringify(target)], { execArgv: ['--disable-warning=ExperimentalWarning'] });
   const ask = (order: Order) => withDeadline(answerOf(child, order), ANSWER_WITHIN_MS, `the crowd: ${order.do}`);
-  const tell = async (order: Order) => void (await ask(order));
+  const send = async (order: Order) => void (await ask(order));
   return {
-    resize: (count) => tell({ do: 'resize', count }),
-    listen: (databaseUrl, channel) => tell({ do: 'listen', databaseUrl, channel }),
-    begin: () => tell({ do: 'begin' }),
+    resize: (count) => send({ do: 'resize', count }),
+    listen: (databaseUrl, channel) => send({ do: 'listen', databaseUrl, channel }),
+    begin: () => send({ do: 'begin' }),
     count: async () => (await ask({ do: 'count' })) as Count,
     settle: async (events) => (await ask({ do: 'settle', events, withinMs: SETTLED_WITHIN_MS })) as Seen,
-    requireCut: () => tell({ do: 'read on', withinMs: SETTLED_WITHIN_MS }),
+    requireCut: () => send({ do: 'read on', withinMs: SETTLED_WITHIN_MS }),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');

@@ -1,4 +1,4 @@
-/** What the crowd is told to do, and what it answers. Times are microseconds of the machine's monotonic clock. */
+/** Orders to the crowd, and its answers. Times are microseconds of the machine's monotonic clock. */
 export type Order =
   | { do: 'resize'; count: number }
   | { do: 'listen'; databaseUrl: string; channel: string }

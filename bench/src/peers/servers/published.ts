@@ -11,7 +11,7 @@ export function serveStream(port: number, { open, send }: StreamPeer): void {
   let id = 0;
   const take = async (request: IncomingMessage, response: ServerResponse) => {
     const data = (await json(request)) as Record<string, unknown>;
-    // Before the writes: whoever publishes does not wait for the subscribers, as with ours.
+    // Before the writes: the publisher does not wait for the subscribers, as with ours.
     response.writeHead(204).end();
     id += 1;
     send(id, { ...data, timestamp: new Date().toISOString() });

@@ -19,7 +19,7 @@ interface Enqueuer {
 
 /**
  * Goal 5: putting tasks into the queue, all contenders in this process, each into its own empty tables.
- * Batches: 1,000 tasks per call, one call after the other. Single: one task per call, 16 calls under way.
+ * Batches: 1,000 tasks per call, one call after the other. Single: one task per call, 16 calls in flight.
  * Ours: enqueueTasks of the store, which also gives each task its turn between 200 repos, on 16 connections.
  * Against graphile-worker (addJobs, addJob; its pool of 16) and pg-boss (insert, send; its pool of 18).
  * Checked: as many tasks stand in the tables as were put there.

@@ -17,7 +17,7 @@ const LEASE_MS = 600_000;
 const FEW = 10_000;
 
 /**
- * Goal 15: the report of an outcome, whole, over HTTP, by 16 workers, one request of each under way. `analyzed` moves
+ * Goal 15: the report of an outcome, whole, over HTTP, by 16 workers, one request of each in flight. `analyzed` moves
  * its issue from analyzing to planning: in one transaction the issue's row, the transition, two events and the live
  * stream, the task gone and its run closed, the next task with its turn, and two projections. Claims are made before
  * the clock starts, each issue has its own task, over 200 repos. Ours is the hosted API as a process of its own; its

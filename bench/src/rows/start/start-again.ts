@@ -15,7 +15,7 @@ const ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', HOSTED_PORT: '0', MONITOR_PO
 /**
  * Goal 23: `npm start` where it has run before: from the spawn of its program, once the install has been looked over, to
  * the line that says that both services are ready, with the issues of the demo in the store. The embedded Postgres alone,
- * on the same data, is told beside it.
+ * on the same data, is printed beside it.
  */
 export const startAgainRow: Row = {
   goal: 23,

@@ -11,9 +11,9 @@ const EVENTS = 30;
 const SETTLE_MS = 500;
 
 /**
- * The first half of goal 10: resident memory that a connection costs. Each sample starts its server anew, sends events
+ * The first half of goal 10: resident memory that a connection costs. Each sample starts a new server, sends events
  * to fifty connections, and takes the difference between before and after many more have got thirty events each.
- * Nobody is asked to collect garbage: what requests leave behind counts, as it does in life.
+ * No garbage collection is forced: what requests leave behind counts, as it does in life.
  */
 export function memoryCase(bench: Bench, monitors: StreamMonitors): Case {
   const connections = bench.quick ? 1_000 : 5_000;

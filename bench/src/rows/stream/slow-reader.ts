@@ -9,7 +9,7 @@ const FILLER_OCTETS = 64 * 1024;
 const FILLERS_PER_SECOND = 100;
 
 /**
- * The second half of goal 10: what one subscriber who reads nothing does to the others. A thousand ask for transitions,
+ * The second half of goal 10: what one subscriber that reads nothing does to the others. A thousand ask for transitions,
  * a hundred a second; one more asks for another type, of which 6.5 MB a second are published, so that what waits for it
  * outgrows the kernel's room and then the monitor's. Once it reads nothing, once it reads all: the p99 of the others.
  * Checked: nobody else misses an event, and the one that reads nothing is cut.

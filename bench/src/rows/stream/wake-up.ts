@@ -16,7 +16,7 @@ const OPERATOR = { type: 'operator', id: 'ann', agent: null } as const;
 /**
  * Goal 12: what it costs to wake others. Sixteen clients move issues as an operator does, each move one transaction of
  * the engine: issue, transition, events, live stream, task, outbox of the host. Once the engine notifies after
- * each commit and another session listens, once nobody is told. In this process: the engine and its store, no HTTP.
+ * each commit and another session listens, once without a listener. In this process: the engine and its store, no HTTP.
  * Checked: as many transitions, events of both kinds and changes of labels as moves; the listener was woken, if anybody was.
  */
 export const wakeUpRow: Row = {
@@ -123,6 +123,6 @@ async function moveMany(ours: OurStore, { moves, next, ring, bells }: Moving): P
 const traces = async ({ count }: OurStore): Promise<Record<string, number>> => ({
   transitions: await count('transitions'),
   'events of the stream': await count(`stream_outbox where event_type = 'state-transition'`),
-  'deeds of the operator': await count(`pipeline_events where event_type = 'operator_action'`),
+  'actions of the operator': await count(`pipeline_events where event_type = 'operator_action'`),
   'changes of labels to send': await count(`projections where status = 'pending' and action->>'type' = 'swapLabels'`),
 });

@@ -16,7 +16,7 @@ const RepoSummary = z
   })
   .meta({ id: 'RepoSummary' });
 
-const told = 'Null unless the operator publishes the store address (`TELL_STORE_DETAILS`).';
+const description = 'Null unless the operator publishes the store address (`TELL_STORE_DETAILS`).';
 
 /** Organisation, user, enabled repos and store information of a connection. */
 export const Bootstrap = z
@@ -30,10 +30,10 @@ export const Bootstrap = z
       kind: z.literal('postgres'),
       connected: z.boolean(),
       schemaVersion: z.string().nullable(),
-      host: z.string().nullable().meta({ description: told }),
-      port: z.int().nullable().meta({ description: told }),
-      database: z.string().nullable().meta({ description: told }),
-      sslMode: z.string().nullable().meta({ description: told }),
+      host: z.string().nullable().meta({ description: description }),
+      port: z.int().nullable().meta({ description: description }),
+      database: z.string().nullable().meta({ description: description }),
+      sslMode: z.string().nullable().meta({ description: description }),
     }),
     monitorUrl: z.string().nullable(),
     viewer: z.object({

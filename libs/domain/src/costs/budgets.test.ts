@@ -25,28 +25,28 @@ test('passes each threshold once and in order for any sequence of costs', () => 
   fc.assert(
     fc.property(fc.array(usd, { maxLength: 30 }), usd, (bookings, limit) => {
       let spent = 0;
-      let told: ReturnType<typeof reachedPercent> = null;
+      let announced: ReturnType<typeof reachedPercent> = null;
       const passed: number[] = [];
       for (const booking of bookings) {
         spent += booking;
         const reached = reachedPercent(spent, limit);
-        const news = thresholdChanges(told, reached);
+        const news = thresholdChanges(announced, reached);
         expect(news.left).toEqual([]);
         passed.push(...news.passed);
-        told = reached;
+        announced = reached;
       }
-      expect(passed).toEqual(BUDGET_PERCENTS.filter((step) => step <= (told ?? 0)));
+      expect(passed).toEqual(BUDGET_PERCENTS.filter((step) => step <= (announced ?? 0)));
     }),
   );
 });
 
 test('reports passed or left thresholds, never both, when a limit changes', () => {
   fc.assert(
-    fc.property(percent, percent, (told, reached) => {
-      const { passed, left } = thresholdChanges(told, reached);
+    fc.property(percent, percent, (announced, reached) => {
+      const { passed, left } = thresholdChanges(announced, reached);
       expect(Math.min(passed.length, left.length)).toBe(0);
       expect(passed.length + left.length).toBe(
-        Math.abs(BUDGET_PERCENTS.indexOf(told as 80) - BUDGET_PERCENTS.indexOf(reached as 80)),
+        Math.abs(BUDGET_PERCENTS.indexOf(announced as 80) - BUDGET_PERCENTS.indexOf(reached as 80)),
       );
     }),
   );

@@ -27,12 +27,12 @@ export const isUsedUp = (spentUsd: number, limitUsd: number | null): boolean =>
 
 /** Thresholds to report after spending or a limit changed: newly reached ones, and those no longer reached. */
 export function thresholdChanges(
-  told: BudgetPercent | null,
+  announced: BudgetPercent | null,
   reached: BudgetPercent | null,
 ): { passed: BudgetPercent[]; left: BudgetPercent[] } {
   return {
-    passed: BUDGET_PERCENTS.filter((percent) => percent > (told ?? 0) && percent <= (reached ?? 0)),
-    left: BUDGET_PERCENTS.filter((percent) => percent <= (told ?? 0) && percent > (reached ?? 0)),
+    passed: BUDGET_PERCENTS.filter((percent) => percent > (announced ?? 0) && percent <= (reached ?? 0)),
+    left: BUDGET_PERCENTS.filter((percent) => percent <= (announced ?? 0) && percent > (reached ?? 0)),
   };
 }
 

@@ -140,12 +140,12 @@ const USED_UP: Record<BudgetScope, string> = {
 function pauseOrHold({ state, isPaused, hold, usedUp }: StatusCommentInput): string[] {
   if (state === 'done') return [];
   if (isPaused) return ['No new work starts on this issue until it is resumed with `/svc:resume`.'];
-  if (hold === 'budget') return [usedUp ? USED_UP[usedUp] : told('budget_exceeded')];
-  if (hold === 'quota') return [told('quota_exceeded')];
+  if (hold === 'budget') return [usedUp ? USED_UP[usedUp] : wordsFor('budget_exceeded')];
+  if (hold === 'quota') return [wordsFor('quota_exceeded')];
   return [];
 }
 
-function told(reason: string | null): string {
+function wordsFor(reason: string | null): string {
   const { sentence, remedy } = describeBlock(reason);
   return `${sentence}\n\n**Remedy:** ${remedy}`;
 }

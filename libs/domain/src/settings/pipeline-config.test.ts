@@ -78,15 +78,15 @@ describe('the pipeline configuration', () => {
 
   test('a person may be named once among the logins, and by a name that Basic can carry', () => {
     const auth = { username: 'olga', passwordEnv: 'OLGA', logins: [{ username: 'per', passwordEnv: 'PER' }] };
-    const told = (logins: unknown[]) => complaints({ agents: { monitor: { auth: { ...auth, logins } } } });
-    expect(told(auth.logins)).toEqual([]);
-    expect(told([...auth.logins, { username: 'olga', passwordEnv: 'O2' }])).toEqual([
+    const complaintsOf = (logins: unknown[]) => complaints({ agents: { monitor: { auth: { ...auth, logins } } } });
+    expect(complaintsOf(auth.logins)).toEqual([]);
+    expect(complaintsOf([...auth.logins, { username: 'olga', passwordEnv: 'O2' }])).toEqual([
       'agents.monitor.auth.logins[1].username: olga is listed twice',
     ]);
-    expect(told([{ username: 'a:b', passwordEnv: 'A' }])).toEqual([
+    expect(complaintsOf([{ username: 'a:b', passwordEnv: 'A' }])).toEqual([
       expect.stringContaining('must not contain a colon'),
     ]);
-    expect(told([{ username: 'a', password: 'secret' }])).toEqual(
+    expect(complaintsOf([{ username: 'a', password: 'secret' }])).toEqual(
       expect.arrayContaining([expect.stringContaining('.password: is no key here; keys are username, passwordEnv')]),
     );
   });

@@ -21,10 +21,10 @@ export interface ConfigReloadOutcome {
 /** The outcome of a reload with these changed keys. */
 export function reloadOutcome(
   changed: Pick<ConfigReloadOutcome, 'appliedKeys' | 'deferredKeys'>,
-  told: Pick<ConfigReloadOutcome, 'trigger' | 'at'>,
+  about: Pick<ConfigReloadOutcome, 'trigger' | 'at'>,
 ): ConfigReloadOutcome {
   const { appliedKeys, deferredKeys } = changed;
   const news = appliedKeys.length > 0 ? 'applied' : 'unchanged';
   const status = deferredKeys.length > 0 ? 'partial' : news;
-  return { status, appliedKeys, deferredKeys, error: null, errorCode: null, ...told };
+  return { status, appliedKeys, deferredKeys, error: null, errorCode: null, ...about };
 }

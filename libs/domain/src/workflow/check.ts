@@ -158,14 +158,18 @@ function walk(start: State, next: Next): Set<State> {
 }
 
 /** Number of issues by state. */
-type Standing = Partial<Record<State, number>>;
+type IssueCounts = Partial<Record<State, number>>;
 
 /**
  * The effects of a new workflow on existing issues; one line each.
  * @param before the previous workflow; null = none.
  */
-export function effectOnIssues(after: WorkflowSnapshot, before: WorkflowSnapshot | null, standing: Standing): string[] {
-  return (Object.entries(standing) as [State, number][]).flatMap(([name, count]) => {
+export function effectOnIssues(
+  after: WorkflowSnapshot,
+  before: WorkflowSnapshot | null,
+  counts: IssueCounts,
+): string[] {
+  return (Object.entries(counts) as [State, number][]).flatMap(([name, count]) => {
     const issues = count === 1 ? '1 issue is' : `${count} issues are`;
     const now = after.states.find((state) => state.name === name);
     if (!now) return [`${issues} in ${name}, which this workflow does not have: only a cancel or the host moves them`];

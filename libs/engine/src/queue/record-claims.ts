@@ -17,9 +17,9 @@ import {
   lockIssues,
   ownPullRequest,
   type PullRequestRow,
+  postsOf,
   previousAttempts,
   promptOfIssue,
-  remarksOf,
   repoById,
   setHeadOfRun,
   type WorkerRow,
@@ -148,7 +148,7 @@ async function payloadOf(
 
 type Work = {
   pr: PullRequestRow | undefined;
-  comments: Awaited<ReturnType<typeof remarksOf>>;
+  comments: Awaited<ReturnType<typeof postsOf>>;
   attempts: Awaited<ReturnType<typeof previousAttempts>>;
   checks: NonNullable<TaskPayload['checks']>;
 };
@@ -159,7 +159,7 @@ const NO_WORK: Work = { pr: undefined, comments: [], attempts: [], checks: [] };
 async function workOf({ tx, tenantId }: TransactionContext, issueId: number, { task_type }: Claimed): Promise<Work> {
   const [pr, comments, attempts, checks] = await Promise.all([
     ownPullRequest(tx, tenantId, issueId),
-    remarksOf(tx, tenantId, issueId),
+    postsOf(tx, tenantId, issueId),
     previousAttempts(tx, tenantId, { issueId, taskType: task_type }),
     checksOfIssue(tx, tenantId, issueId),
   ]);

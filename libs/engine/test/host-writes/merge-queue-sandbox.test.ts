@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { TaskType } from '@pipeline/domain';
 import { explainIssueAt, start } from '@pipeline/engine';
-import { remarksOf } from '@pipeline/store';
+import { postsOf } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { ANNA, BOT, createSandboxEnvironment, type SandboxEnvironment } from '@pipeline/testing/sandbox';
 import { until } from '@pipeline/testing/until';
@@ -158,7 +158,7 @@ test('returns to development with the failed checks when the tested commit is re
   await out(pull);
   await poll();
   expect((await issue(1)).state).toBe('changes-requested');
-  const comments = await remarksOf(database.store.tenant, bench.tenantId, (await issue(1)).id);
+  const comments = await postsOf(database.store.tenant, bench.tenantId, (await issue(1)).id);
   expect(JSON.stringify(comments)).toContain('The check build failed');
   expect((await pullOf(1)).merged).toBe(false);
 });

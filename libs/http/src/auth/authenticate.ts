@@ -23,8 +23,8 @@ export function guard(
     scope.identityKey = identity.key;
     const limiter = limits[kind];
     if (limiter) {
-      const told = 'takeFor' in limiter ? limiter.takeFor(identity) : limiter.take(identity.key);
-      Object.assign(scope.headers, await told);
+      const fields = 'takeFor' in limiter ? limiter.takeFor(identity) : limiter.take(identity.key);
+      Object.assign(scope.headers, await fields);
     }
     return identity;
   };

@@ -79,13 +79,13 @@ export function combineLimits<I extends Identity>(
 ): IdentityLimiter {
   return {
     async takeFor(identity) {
-      const told: Record<string, string> = {};
+      const fields: Record<string, string> = {};
       for (const { limiter, keyOf } of limits) {
         for (const [name, value] of Object.entries(await limiter.take(keyOf(identity as I)))) {
-          told[name] = told[name] === undefined ? value : `${told[name]}, ${value}`;
+          fields[name] = fields[name] === undefined ? value : `${fields[name]}, ${value}`;
         }
       }
-      return told;
+      return fields;
     },
   };
 }

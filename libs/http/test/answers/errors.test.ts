@@ -34,7 +34,7 @@ describe('an error', () => {
     expect((await move('422')).status).toBe(422);
   });
 
-  test('that nobody expected tells nothing outside, and its cause in the log under the request id', async () => {
+  test('shows nothing of an unexpected error outside, and its cause in the log under the request id', async () => {
     const answer = await move('500', sample, { 'x-request-id': 'find-me' });
     expect(await answer.json()).toEqual({ error: 'Failed to move', code: 'INTERNAL_ERROR', status: 500 });
     expect(await logged('request failed')).toMatchObject({

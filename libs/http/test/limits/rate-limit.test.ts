@@ -5,7 +5,7 @@ import { serveSample } from '../sample.ts';
 const limiter = (limit: number) => createRateLimiter({ name: 'test', limit, windowSeconds: 60 });
 
 describe('a rate limit', () => {
-  test('tells what is left, then refuses with the time to wait', async () => {
+  test('reports what is left, then refuses with the time to wait', async () => {
     const sample = await serveSample({ limits: { routes: { thingOne: limiter(2) } } });
     const first = await sample.call('/api/things/one');
     expect(first.headers.get('ratelimit')).toBe('"test";r=1;t=60');

@@ -51,9 +51,9 @@ export function appRoutes(sandbox: Sandbox): Router {
     const installation = installations(app).find(({ id }) => id === numberParam(req, 'id'));
     if (!installation) throw notFound();
     requireActive(installation);
-    const wish = readBody(TokenRequest, req, 'InstallationToken');
-    const repos = requestedRepos(sandbox, installation, wish);
-    const permissions = wishedPermissions(app, wish);
+    const request = readBody(TokenRequest, req, 'InstallationToken');
+    const repos = requestedRepos(sandbox, installation, request);
+    const permissions = requestedPermissions(app, request);
     const { token, expiresAt } = addGrant(sandbox, installation, { repos, permissions });
     res.status(201).json({
       token,
@@ -95,15 +95,19 @@ export function appRoutes(sandbox: Sandbox): Router {
 }
 
 /** null = all repos of the installation. */
-function requestedRepos({ state }: Sandbox, installation: InstallationRecord, wish: TokenRequest): RepoRecord[] | null {
-  const { repositories, repository_ids: ids } = wish;
+function requestedRepos(
+  { state }: Sandbox,
+  installation: InstallationRecord,
+  request: TokenRequest,
+): RepoRecord[] | null {
+  const { repositories, repository_ids: ids } = request;
   if (!repositories && !ids) return null;
   const own = state.list('repo', GLOBAL).filter((repo) => reaches(installation, repo));
-  const wished = [
+  const requested = [
     ...(repositories ?? []).map((name) => own.find((repo) => same(repo.name, name))),
     ...(ids ?? []).map((id) => own.find((repo) => repo.id === id)),
   ];
-  return wished.map((repo) => {
+  return requested.map((repo) => {
     if (repo) return repo;
     throw new Failure(
       422,
@@ -112,7 +116,7 @@ function requestedRepos({ state }: Sandbox, installation: InstallationRecord, wi
   });
 }
 
-function wishedPermissions(app: AppRecord, { permissions }: TokenRequest): Grant['permissions'] {
+function requestedPermissions(app: AppRecord, { permissions }: TokenRequest): Grant['permissions'] {
   if (!permissions) return permissionsOf(app);
   const held: Record<string, string> = permissionsOf(app);
   for (const [name, level] of Object.entries(permissions)) {

@@ -44,7 +44,7 @@ export const queryValue = (req: Request, name: string): string | undefined => {
   return typeof value === 'string' && value !== '' ? value : undefined;
 };
 
-/** Cuts the page out and sets `Link` as the host does. `per_page` is 30 unless told, at most 100. */
+/** Cuts the page out and sets `Link` as the host does. `per_page` is 30 by default, at most 100. */
 export function paginate<T>(sandbox: Sandbox, req: Request, res: Response, items: T[]): T[] {
   const size = Math.min(positive(queryValue(req, 'per_page')) ?? 30, 100);
   const page = positive(queryValue(req, 'page')) ?? 1;

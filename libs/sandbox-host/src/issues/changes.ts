@@ -60,7 +60,7 @@ export function addIssue<T extends NewIssue>(sandbox: Sandbox, repo: RepoRecord,
   });
 }
 
-/** Opens or closes and tells the hooks; nothing happens when the issue is in that state. */
+/** Opens or closes and notifies the hooks; nothing happens when the issue is in that state. */
 export function setOpen<T extends IssueRecord>(
   sandbox: Sandbox,
   repo: RepoRecord,
@@ -90,7 +90,7 @@ export function addEvent(sandbox: Sandbox, repo: RepoRecord, issue: IssueRecord,
   state.put('event', repo.id, { ...fresh, createdAt: timestamp(sandbox) }, { parent: issue.number });
 }
 
-/** Tells the hooks of a change of an issue or a pull request, under the event that the host uses for each. */
+/** Notifies the hooks of a change of an issue or a pull request, under the event that the host uses for each. */
 export function announce(
   sandbox: Sandbox,
   repo: RepoRecord,
@@ -135,7 +135,7 @@ export function announceReview(
   });
 }
 
-/** Replaces the labels; unknown ones are created, and each one added or taken away is told. */
+/** Replaces the labels; unknown ones are created, and each one added or removed is announced. */
 export function setLabels(
   sandbox: Sandbox,
   repo: RepoRecord,
@@ -147,13 +147,13 @@ export function setLabels(
   const removed = issue.labels.filter((name) => !wanted.includes(name));
   if (added.length + removed.length === 0) return issue;
   const saved = saveIssue(sandbox, repo, { ...issue, labels: wanted });
-  const tell = (action: 'labeled' | 'unlabeled', name: string) => {
+  const announceLabel = (action: 'labeled' | 'unlabeled', name: string) => {
     const label = renderLabel(sandbox, repo, ensureLabel(sandbox, repo, name));
     addEvent(sandbox, repo, saved, { event: action, actor: to.by, label: { name, color: label.color } });
     announce(sandbox, repo, saved, { action, by: to.by, extra: { label } });
   };
-  for (const name of added) tell('labeled', name);
-  for (const name of removed) tell('unlabeled', name);
+  for (const name of added) announceLabel('labeled', name);
+  for (const name of removed) announceLabel('unlabeled', name);
   return saved;
 }
 

@@ -67,7 +67,7 @@ function checkObstacles(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue, { 
   if (missing.length === open.length) return [{ kind: 'checks', words: expected(open, checks.length) }];
   const [only] = open;
   if (open.length === 1 && only !== undefined) {
-    const words = `Required status check "${only}" is ${STANDING[verdicts.get(only) ?? 'pending']}.`;
+    const words = `Required status check "${only}" is ${WORDS[verdicts.get(only) ?? 'pending']}.`;
     return [{ kind: 'checks', words }];
   }
   const count = (verdict: Verdict) => open.filter((name) => verdicts.get(name) === verdict).length;
@@ -85,7 +85,7 @@ function checkObstacles(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue, { 
   ];
 }
 
-const STANDING: Record<Verdict, string> = { pending: 'pending', failure: 'failing', success: 'successful' };
+const WORDS: Record<Verdict, string> = { pending: 'pending', failure: 'failing', success: 'successful' };
 
 const expected = (names: readonly string[], all = names.length): string =>
   names.length === 1 && all === 1

@@ -3,7 +3,7 @@ import { renderUser } from '../render/basics.ts';
 import { renderPull } from '../render/pull.ts';
 import type { PullIssue, RepoRecord, Sandbox } from '../state/model.ts';
 
-/** GitHub's `pull-request`: with what only git can tell. Costs four git processes. */
+/** GitHub's `pull-request`: with what only git knows. Costs four git processes. */
 export async function renderFullPull(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue) {
   const { git } = sandbox;
   const { pull } = issue;

@@ -5,7 +5,7 @@ import { change, timestamp } from '../state/sandbox.ts';
 
 /*
  * A merge changes git and the record, and a kill may fall between the two. The record first says which commit the base
- * branch is about to get; after a restart the branch itself tells whether it did.
+ * branch is about to get; after a restart the branch itself shows whether it did.
  */
 
 export function startMerge(

@@ -126,7 +126,7 @@ interface Ends {
   from: RepoRecord;
 }
 
-/** @throws Failure 422 for a missing branch, an open twin, or a branch without a commit of its own. */
+/** @throws Failure 422 for a missing branch, an open pull request of the same branches, or a branch without a commit of its own. */
 async function preparePull(
   sandbox: Sandbox,
   { repo, from }: Ends,
@@ -143,10 +143,10 @@ async function preparePull(
   if (baseSha === null) throw invalid('PullRequest', 'base');
   const isTwin = ({ headRef: ref, baseRef, headRepoId = repo.id }: PullRecord) =>
     ref === headRef && baseRef === fresh.base && headRepoId === from.id;
-  const twin = sandbox.state
+  const duplicate = sandbox.state
     .list('issue', repo.id)
     .some((issue) => issue.state === 'open' && isPull(issue) && isTwin(issue.pull));
-  if (twin) throw invalid('PullRequest', 'base', `A pull request already exists for ${from.owner}:${headRef}.`);
+  if (duplicate) throw invalid('PullRequest', 'base', `A pull request already exists for ${from.owner}:${headRef}.`);
   await fetchBranch(sandbox, repo, from, headRef);
   if (await git.contains(dir, baseSha, headSha)) {
     throw invalid('PullRequest', 'base', `No commits between ${fresh.base} and ${headRef}`);

@@ -14,7 +14,7 @@ const NewFork = z.object({
     .optional(),
 });
 
-/** Forks: whoever may read a repository may have one, and owns what is in it. */
+/** Forks: everyone who may read a repository may have one, and owns its content. */
 export function forkRoutes(sandbox: Sandbox): Router {
   const router = Router({ mergeParams: true });
 

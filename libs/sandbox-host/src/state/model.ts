@@ -106,7 +106,7 @@ export interface PullRecord {
   mergedAt: string | null;
   mergedBy: string | null;
   mergeSha: string | null;
-  /** The commit that a merge under way is about to put on the base branch; settles a crash between git and here. */
+  /** The commit that a running merge is about to put on the base branch; settles a crash between git and here. */
   merging: { sha: string; by: string } | null;
   /** The host merges it when nothing is in the way any more; absent = it does not. */
   autoMerge?: { method: MergeMethod; by: string } | undefined;

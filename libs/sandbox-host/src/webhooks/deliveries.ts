@@ -19,7 +19,7 @@ const ATTEMPT_MS = 10_000;
 
 /**
  * Sends webhooks in the order of what happened. A delivery is stored in the transaction of its cause, so a crash loses
- * none; one that was under way at a crash is sent again under the same id.
+ * none; one in flight at a crash is sent again under the same id.
  */
 export class Deliveries implements Webhooks {
   readonly #options: DeliveryOptions;
@@ -103,7 +103,7 @@ export class Deliveries implements Webhooks {
       try {
         const status = await this.#send(delivery);
         outcome = String(status);
-        // A refusal (a wrong signature, say) stays one; only a failing receiver is asked again.
+        // A refusal (a wrong signature, say) stays one; only a failing receiver gets it again.
         if (status < 500) return { status: status < 300 ? 'delivered' : 'failed', attempts: attempt + 1, outcome };
       } catch (error) {
         outcome = error instanceof Error ? error.message : String(error);

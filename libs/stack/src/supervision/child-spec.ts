@@ -8,7 +8,7 @@ export interface ChildSpec {
   argv: readonly string[];
   /** All of its environment. */
   env: Readonly<Record<string, string>>;
-  /** What the line that shows that it works tells (its address, say); null = not that line. That line is not logged. */
+  /** Content of the line that shows that it works (its address, say); null = not that line. That line is not logged. */
   readyFrom(line: Line): string | null;
   /** Writes its JSON lines to its own file; only what else it prints is kept by us. */
   logsItself: boolean;

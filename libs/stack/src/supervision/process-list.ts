@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 const FILE = 'processes.json';
 
-/** By name: the pid, and the pid with its start time, which tells it from a later process of the same number. */
+/** By name: the pid, and the pid with its start time, which distinguishes it from a later process of the same number. */
 const Processes = z.record(z.string(), z.object({ pid: z.int().positive(), identity: z.string() }));
 export type Processes = z.output<typeof Processes>;
 

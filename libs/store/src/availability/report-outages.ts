@@ -5,7 +5,7 @@ import type { StoreWatch } from './store-watch.ts';
 type Call<A extends unknown[], R> = (...args: A) => Promise<R> | R;
 
 /**
- * The call, its broken connections told as STORE_UNAVAILABLE. The watch looks at once, so that others need not find
+ * The call, its broken connections reported as STORE_UNAVAILABLE. The watch looks at once, so that others need not find
  * out; one broken connection alone says nothing about the store.
  */
 export const reportingOutages =
@@ -25,9 +25,9 @@ export function handlersReportingOutages<H extends Readonly<Record<string, unkno
   watch: StoreWatch,
   handlers: H,
 ): H {
-  const told = Object.entries(handlers).map(([id, handler]) => [
+  const wrapped = Object.entries(handlers).map(([id, handler]) => [
     id,
     reportingOutages(watch, handler as Call<unknown[], unknown>),
   ]);
-  return Object.fromEntries(told) as H;
+  return Object.fromEntries(wrapped) as H;
 }

@@ -6,8 +6,8 @@ import type { StoreWatch } from './store-watch.ts';
 
 /**
  * Looks at the store before anything is served. One that cannot be reached is no reason to end: it comes back, and
- * until then requests are refused and /ready tells.
- * @throws StartError for what somebody must mend, saying how: a schema that does not fit, a login that is refused.
+ * until then requests are refused and /ready says so.
+ * @throws StartError for what an operator must correct, saying how: a schema that does not fit, a login that is refused.
  */
 export async function requireStore(watch: StoreWatch): Promise<void> {
   await watch.check();

@@ -49,7 +49,7 @@ export class StoreWatch {
     return this.#state === 'connected';
   }
 
-  /** Why it cannot be used; null while it can. The message says what mends it, where somebody must. */
+  /** Why it cannot be used; null while it can. The message says how to correct it, where an operator must. */
   get problem(): Error | null {
     return this.#problem;
   }

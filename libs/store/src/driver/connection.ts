@@ -107,13 +107,13 @@ const SET_NOW = `select set_config('svc.now', $1, false)`;
 
 /** Sets the time of a connection when it has changed since it was last set. */
 function timeTeller(clock: () => Date | null): (connection: DatabaseConnection) => Promise<void> {
-  const told = new WeakMap<DatabaseConnection, string>();
+  const sent = new WeakMap<DatabaseConnection, string>();
   return async (connection) => {
     const now = clock()?.toISOString() ?? '';
-    if (now === (told.get(connection) ?? '')) return;
+    if (now === (sent.get(connection) ?? '')) return;
     // A broken connection is ignored here: the next statement fails, and returns it to the pool as broken.
     const heard = await connection.executeQuery(CompiledQuery.raw(SET_NOW, [now])).catch(() => null);
-    if (heard) told.set(connection, now);
+    if (heard) sent.set(connection, now);
   };
 }
 

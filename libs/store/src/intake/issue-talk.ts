@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Db, Tx } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
-interface Remark {
+interface Posted {
   kind: 'review' | 'answer' | 'plan-rejection';
   author: string;
   body: string;
@@ -16,27 +16,27 @@ export async function insertRemarks(
   tx: Tx,
   tenantId: number,
   issueId: number,
-  remarks: readonly Remark[],
+  posts: readonly Posted[],
 ): Promise<void> {
-  if (remarks.length === 0) return;
+  if (posts.length === 0) return;
   await tx
     .insertInto('review_comments')
     .values(
-      remarks.map((remark) => ({
+      posts.map((post) => ({
         tenant_id: tenantId,
         id: uuidv7(),
         issue_id: issueId,
-        kind: remark.kind,
-        author: remark.author,
-        body: remark.body,
-        path: remark.path ?? null,
-        line: remark.line ?? null,
+        kind: post.kind,
+        author: post.author,
+        body: post.body,
+        path: post.path ?? null,
+        line: post.line ?? null,
       })),
     )
     .execute();
 }
 
-const remarks = prepared('remarks-of-issue', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+const posts = prepared('posts-of-issue', (db, p: Params<{ tenantId: number; issueId: number }>) =>
   db
     .selectFrom('review_comments')
     .select(['kind', 'author', 'body', 'path', 'line'])
@@ -48,7 +48,7 @@ const remarks = prepared('remarks-of-issue', (db, p: Params<{ tenantId: number; 
 );
 
 /** All comments on an issue, oldest first, at most 200. */
-export const remarksOf = (db: Db, tenantId: number, issueId: number) => remarks.all(db, { tenantId, issueId });
+export const postsOf = (db: Db, tenantId: number, issueId: number) => posts.all(db, { tenantId, issueId });
 
 /** Review comments apply to one round: the next submission settles them. */
 export const clearReviewRemarks = (tx: Tx, tenantId: number, issueId: number): Promise<void> =>
@@ -76,11 +76,11 @@ export async function takeRemark(
   tx: Tx,
   tenantId: number,
   repoId: number,
-  remark: { kind: 'comment' | 'review'; hostId: number },
+  post: { kind: 'comment' | 'review'; hostId: number },
 ): Promise<boolean> {
   const row = await tx
     .insertInto('seen_remarks')
-    .values({ tenant_id: tenantId, repo_id: repoId, kind: remark.kind, host_id: remark.hostId })
+    .values({ tenant_id: tenantId, repo_id: repoId, kind: post.kind, host_id: post.hostId })
     .onConflict((c) => c.columns(['tenant_id', 'repo_id', 'kind', 'host_id']).doNothing())
     .returning('host_id')
     .executeTakeFirst();

@@ -174,7 +174,7 @@ export async function locateWorker(fleet: Db, id: string): Promise<{ tenant_id: 
 
 /**
  * A heartbeat without changes: one in-place update.
- * @param told the status that the worker reports.
+ * @param reported the status that the worker reports.
  * @param key with the presented token; null = any.
  * @returns undefined when it differs from the stored status, or the worker is unknown to that token; nothing was
  * written then.
@@ -182,7 +182,7 @@ export async function locateWorker(fleet: Db, id: string): Promise<{ tenant_id: 
 export const beatWorker = (
   db: Db,
   { tenantId, id, tokenId }: { tenantId: number; id: string; tokenId: string | null },
-  told: { busy: boolean; finishing: boolean },
+  reported: { busy: boolean; finishing: boolean },
 ): Promise<Heard | undefined> =>
   db
     .updateTable('workers')
@@ -192,8 +192,8 @@ export const beatWorker = (
     .where((eb) =>
       eb.or([eb('token_id', 'is', null), eb('token_id', '=', sql<string>`coalesce(${tokenId}::uuid, token_id)`)]),
     )
-    .where('status', 'in', [told.busy ? 'busy' : 'idle', 'draining'])
-    .where('finishing', '=', told.finishing)
+    .where('status', 'in', [reported.busy ? 'busy' : 'idle', 'draining'])
+    .where('finishing', '=', reported.finishing)
     .where('left_at', 'is', null)
     .returning(['draining', 'stalled_since'])
     .executeTakeFirst();

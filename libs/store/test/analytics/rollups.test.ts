@@ -109,7 +109,7 @@ describe('in a history that each test restores', () => {
   });
 
   test.each(['hour', 'day', 'month'])(
-    'sums by the %s that are off are mended by themselves, from one day alone',
+    'sums by the %s that are off are repaired by themselves, from one day alone',
     async (grain) => {
       const stretch = { from: '2026-03-08T00:00:00Z', to: '2026-03-09T00:00:00Z' };
       const at = grain === 'month' ? '2026-03-01T00:00:00Z' : stretch.from;

@@ -7,15 +7,15 @@ import { databaseUrl, execute } from '@pipeline/testing/template';
 import { sql } from 'kysely';
 
 const database = testDatabase();
-let told: string[] = [];
+let logged: string[] = [];
 beforeEach(() => {
-  told = [];
+  logged = [];
 });
 const log = {
   ...silentLogger,
-  info: (msg: string) => void told.push(msg),
-  warn: (msg: string) => void told.push(msg),
-  error: (msg: string) => void told.push(msg),
+  info: (msg: string) => void logged.push(msg),
+  warn: (msg: string) => void logged.push(msg),
+  error: (msg: string) => void logged.push(msg),
 };
 
 /** The store behind a way that can be cut. */
@@ -37,7 +37,7 @@ const watchOn = async <T>(url: string, use: (watch: StoreWatch) => Promise<T>): 
 };
 
 describe('the watch', () => {
-  test('follows the store as it goes and comes back, and tells each change once', async () => {
+  test('follows the store as it goes and comes back, and logs each change once', async () => {
     const { watch, cut, restore } = await cuttable();
     let returns = 0;
     watch.onConnected(() => {
@@ -52,7 +52,7 @@ describe('the watch', () => {
     restore();
     expect(await watch.check()).toBe('connected');
     expect([watch.isConnected, returns]).toEqual([true, 2]);
-    expect(told).toEqual([
+    expect(logged).toEqual([
       'the store is connected',
       'the store is unreachable: dependent work waits for it',
       'the store is connected',
@@ -62,11 +62,11 @@ describe('the watch', () => {
   test('warns once when the login of the process may change the schema', async () => {
     const warning = 'the database login of this process can change the schema; use a role with data privileges only';
     await watchOn(database.url, (watch) => watch.check());
-    expect(told).toEqual(['the store is connected']);
+    expect(logged).toEqual(['the store is connected']);
     await watchOn(database.adminUrl, async (watch) => {
       for (const _ of [1, 2]) expect(await watch.check()).toBe('connected');
     });
-    expect(told).toEqual(['the store is connected', warning, 'the store is connected']);
+    expect(logged).toEqual(['the store is connected', warning, 'the store is connected']);
   });
 
   test('asks once for many who want to know', async () => {
@@ -94,7 +94,7 @@ describe('before anything is served', () => {
     expect(await refusal('postgres://nobody@127.0.0.1:1/none')).toBeNull();
   });
 
-  test('a schema that does not fit ends the start, with the command that mends it', async () => {
+  test('a schema that does not fit ends the start, with the command that corrects it', async () => {
     const empty = `${new URL(database.adminUrl).pathname.slice(1)}_empty`;
     await execute(database.adminUrl, `create database ${empty}`);
     const url = databaseUrl(database.adminUrl, empty);
@@ -118,7 +118,7 @@ describe('before anything is served', () => {
 });
 
 describe('a call that meets an outage', () => {
-  test('is told as STORE_UNAVAILABLE, and the watch looks at once', async () => {
+  test('is reported as STORE_UNAVAILABLE, and the watch looks at once', async () => {
     const { store, watch, cut } = await cuttable();
     database.defer(() => watch.loop.stop());
     watch.loop.start();

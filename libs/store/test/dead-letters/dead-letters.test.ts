@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 
 const within = <T>(work: (tx: Tx) => Promise<T>) => inTransaction(database.store.tenant, work);
-const bury = (error: string, at: string) => {
+const give = (error: string, at: string) => {
   database.clock.now = new Date(at);
   return within((tx) =>
     insertDeadLetter(tx, tenantId, {
@@ -53,8 +53,8 @@ const bury = (error: string, at: string) => {
 
 describe('dead letters', () => {
   test('are listed newest first while they are open, with the repo as the host spells it', async () => {
-    const older = await bury('older', '2026-02-01T00:00:00.000Z');
-    const newer = await bury('newer', '2026-02-02T00:00:00.000Z');
+    const older = await give('older', '2026-02-01T00:00:00.000Z');
+    const newer = await give('newer', '2026-02-02T00:00:00.000Z');
     const page = await openDeadLetters(database.store.fleet, { limit: 10, offset: 0 });
     expect(page.map((letter) => letter.error)).toEqual(['newer', 'older']);
     expect(page[0]).toEqual({
@@ -76,7 +76,7 @@ describe('dead letters', () => {
   });
 
   test('are found by their id alone, for routes that know no tenant', async () => {
-    const id = await bury('find me', '2026-02-03T00:00:00.000Z');
+    const id = await give('find me', '2026-02-03T00:00:00.000Z');
     expect(await locateDeadLetter(database.store.fleet, id)).toEqual({ tenant_id: tenantId, issue_id: issueId });
   });
 

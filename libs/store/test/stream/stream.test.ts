@@ -21,13 +21,13 @@ beforeEach(async () => {
 
 const emit = (tx: Tx, data: Record<string, unknown>) =>
   insertRecords(tx, 1, { ...noRecords(), stream: [{ type: 'issue-status', data }] });
-const tell = (n: number) => inTransaction(database.store.tenant, (tx) => emit(tx, { n, list: [n] }));
+const emitOne = (n: number) => inTransaction(database.store.tenant, (tx) => emit(tx, { n, list: [n] }));
 const stream = () => database.db.selectFrom('stream_events').select(['id', 'data']).orderBy('id').execute();
 const numbers = async () => (await stream()).map(({ data }) => (data as { n: number }).n);
 
 describe('the event stream', () => {
   test('assigns ids once, in order of arrival', async () => {
-    for (let n = 0; n < 5; n += 1) await tell(n);
+    for (let n = 0; n < 5; n += 1) await emitOne(n);
     const events = await sequenceStream(database.store.fleet);
     expect(events.map(({ data }) => data.n)).toEqual([0, 1, 2, 3, 4]);
     expect(await streamAfter(database.store.fleet, (events[0]?.id ?? 0) - 1)).toEqual(events);
@@ -47,7 +47,7 @@ describe('the event stream', () => {
       await emit(tx, { n: 100 });
       await held;
     });
-    await tell(1);
+    await emitOne(1);
     await sequenceStream(database.store.fleet);
     const before = (await stream()).at(-1)?.id ?? 0;
     commit();
@@ -58,7 +58,7 @@ describe('the event stream', () => {
   });
 
   test('neither loses nor repeats an event, nor leaves a gap, with many concurrent sequencers', async () => {
-    for (let n = 0; n < 40; n += 1) await tell(n);
+    for (let n = 0; n < 40; n += 1) await emitOne(n);
     const rounds = Array.from({ length: 8 }, () => sequenceStream(database.store.fleet));
     const moved = (await Promise.all(rounds)).flat().length;
     expect(moved).toBe(40);
@@ -67,7 +67,7 @@ describe('the event stream', () => {
   });
 
   test('leaves the batch to a sequencer that holds the lock', async () => {
-    await tell(1);
+    await emitOne(1);
     await database.db.transaction().execute(async (tx) => {
       await sql`select pg_advisory_xact_lock(hashtextextended('pipeline.stream', 0))`.execute(tx);
       expect(await sequenceStream(database.store.fleet)).toEqual([]);
@@ -81,7 +81,7 @@ describe('the event stream', () => {
       insert into stream_events (id, tenant_id, event_type, data)
       select n, 1, 'alert', '{}' from generate_series(9980, 19998) n`.execute(database.db);
     const seen = async () => {
-      await tell(1);
+      await emitOne(1);
       await sequenceStream(database.store.fleet);
       const all = await stream();
       return [all.length, all[0]?.id, all.at(-1)?.id];
@@ -91,7 +91,7 @@ describe('the event stream', () => {
   });
 
   test('reads on after the last id of the reader', async () => {
-    for (let n = 0; n < 3; n += 1) await tell(n);
+    for (let n = 0; n < 3; n += 1) await emitOne(n);
     const head = await streamHead(database.store.fleet);
     await sequenceStream(database.store.fleet);
     expect(await streamHead(database.store.fleet)).toBe(head + 3);
@@ -124,11 +124,11 @@ describe('the heartbeat of the stream', () => {
 
   test('has an id in order with the facts; no later fact has a lower id', async () => {
     database.clock.now = new Date('2026-03-01T13:00:00Z');
-    await tell(1);
+    await emitOne(1);
     await sequenceStream(database.store.fleet);
     const head = await streamHead(database.store.fleet);
     expect(await sequenceHeartbeat(database.store.fleet, 30_000)).toBe(true);
-    await tell(2);
+    await emitOne(2);
     await sequenceStream(database.store.fleet);
     const types = (await streamAfter(database.store.fleet, head)).map(({ id, type }) => [id - head, type]);
     expect(types).toEqual([

@@ -63,7 +63,7 @@ export class DatabasePool {
   }
 
   async close(): Promise<void> {
-    // What failed to start was reported to whoever asked for it.
+    // A failed start was reported to its caller.
     const ready = await this.#ready?.catch(() => undefined);
     await ready?.admin.end();
     await ready?.oldest?.close();

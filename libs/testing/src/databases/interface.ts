@@ -11,7 +11,7 @@ export interface TestDatabase {
   readonly db: Db;
   /** What `svc_now()` answers in `store`; null = the present. Set it to hold the time, set it again to step it. */
   readonly clock: { now: Date | null };
-  /** Another store on the same database; whoever opens it closes it. */
+  /** Another store on the same database; its opener closes it. */
   open(options?: Partial<StoreOptions>): Store;
   /**
    * Closes something after the last test, latest first, before the check for open connections. (Jest runs a file's own

@@ -63,7 +63,7 @@ export class OldestPostgres {
   }
 }
 
-/** What cannot be parsed is the lint's to tell. */
+/** The lint reports what cannot be parsed. */
 async function isPlanned(text: string): Promise<boolean> {
   const { stmts = [] } = await parse(text).catch(() => ({ stmts: [] }));
   const [kind] = stmts.length === 1 ? Object.keys(stmts[0]?.stmt ?? {}) : [];

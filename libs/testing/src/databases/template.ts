@@ -32,7 +32,7 @@ export const testDatabaseName = (): string => `pipeline_test_${randomBytes(6).to
 export function serialPool(url: string): pg.Pool {
   const connectionString = url;
   const pool = new pg.Pool({ connectionString, application_name: 'pipeline:testing', max: 1, idleTimeoutMillis: 0 });
-  // Whoever asks next is told; without a listener it would end the run.
+  // The next caller gets the error; without a listener it would end the run.
   pool.on('error', () => undefined);
   return pool;
 }

@@ -4,7 +4,7 @@ import { tenantTables } from './tables.ts';
 import { withoutChecks } from './without-checks.ts';
 
 /**
- * Empties every table that belongs to tenants, so that another history can be told in the same database. Row by row: most
+ * Empties every table that belongs to tenants, so that another history can be simulated in the same database. Row by row: most
  * tables are empty, and a truncation would make the files of all of them and of their indexes anew.
  */
 export async function clearHistory(db: Db): Promise<void> {

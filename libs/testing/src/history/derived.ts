@@ -91,7 +91,7 @@ const ended = (batch: Batch) => sql`
     r.agent, jsonb_build_object('taskId', r.task_id, 'taskType', r.task_type, 'attempt', r.attempt, ${WORKER})
   from runs r where r.finished_at is not null and r.status <> 'cancelled' and ${within('r', batch)}`;
 
-/** A call that told of its cost while it ran is booked in two parts. */
+/** A call that reported its cost while it ran is booked in two parts. */
 const costs = (batch: Batch) => sql`
   insert into cost_events (tenant_id, created_at, repo_id, issue_id, run_id, invocation_index, agent, model, amount_usd)
   select r.tenant_id, part.at, r.repo_id, r.issue_id, r.id, c.invocation_index, r.agent, c.model, part.usd
@@ -118,7 +118,7 @@ const letterStories = (batch: Batch) => sql`
   from pipeline_events e join issues i on i.tenant_id = e.tenant_id and i.id = e.issue_id
   where e.event_type in ('issue_paused', 'issue_resumed') and ${within('e', batch)}`;
 
-/** What the host is told beside labels: the pull request, the end of the issue, and why it stands still. */
+/** Host writes beside labels: the pull request, the end of the issue, and why it stands still. */
 const otherWrites = (batch: Batch) => sql`
   insert into projections (tenant_id, repo_id, issue_id, issue_number, lane, action, status, attempts, max_attempts,
     client_type, idempotency_key, created_at, updated_at)

@@ -1,5 +1,5 @@
 import { DAY_MS, isBlockedState, outputLabels, stateBit } from '@pipeline/domain';
-import { type Chronicle, iso, type Story, type StoryRepo, tell } from './story.ts';
+import { type Chronicle, iso, record, type Story, type StoryRepo } from './story.ts';
 import { walk } from './walk.ts';
 
 /** Writes the whole life of one issue into the rows. */
@@ -40,10 +40,10 @@ function pause(story: Story): number | null {
   const { draw, since, end, rows, issueId } = story;
   if (!draw.chance(0.06)) return null;
   const at = since + draw.real() * Math.min(end - since, DAY_MS);
-  tell(story, at, { type: 'issue_paused', agent: 'operator', payload: { actorId: 'olga' } });
+  record(story, at, { type: 'issue_paused', agent: 'operator', payload: { actorId: 'olga' } });
   if (draw.chance(0.4)) {
     const resumedAt = at + draw.real() * (end - at);
-    tell(story, resumedAt, { type: 'issue_resumed', agent: 'operator', payload: { actorId: 'olga' } });
+    record(story, resumedAt, { type: 'issue_resumed', agent: 'operator', payload: { actorId: 'olga' } });
     return null;
   }
   if (story.state === 'done') return null;

@@ -1,6 +1,6 @@
 import { branchOf, HOUR_MS, SECOND_MS } from '@pipeline/domain';
 import type { NewRow } from './insert-rows.ts';
-import { iso, type Story, type StoryRepo, tell } from './story.ts';
+import { iso, record, type Story, type StoryRepo } from './story.ts';
 
 type PullRequest = NewRow<'pull_requests'>;
 
@@ -48,7 +48,7 @@ export function openPullRequest(story: Story, submittedAt: number): number {
   story.pr = newPullRequest(repo, { at, title: `Issue ${number}`, headRef: branchOf(number), author });
   Object.assign(story.pr, { issue_id: story.issueId, body: `Refs #${number}` });
   rows.pull_requests.push(story.pr);
-  tell(story, at, { type: 'pr_opened', agent: 'developer', payload: { prNumber: story.pr.number } });
+  record(story, at, { type: 'pr_opened', agent: 'developer', payload: { prNumber: story.pr.number } });
   return at;
 }
 
@@ -64,7 +64,7 @@ export function mergePullRequest(story: Story, doneAt: number, by: 'merger' | 'o
   }
   merge(pr, doneAt);
   story.pr = null;
-  tell(story, doneAt, { type: 'pr_merged', agent: by, payload: { prNumber: pr.number } });
+  record(story, doneAt, { type: 'pr_merged', agent: by, payload: { prNumber: pr.number } });
   if (draw.chance(0.04)) alsoByHand(story, doneAt);
   if (draw.chance(0.04)) revert(story, pr, doneAt + draw.around(5 * HOUR_MS));
 }
@@ -109,7 +109,7 @@ function revert(story: Story, reverted: PullRequest, at: number): void {
   if (draw.chance(0.8)) {
     merge(pr, at + HOUR_MS / 2);
     reverted.reverted_by = pr.number;
-    tell(story, at + HOUR_MS / 2, { type: 'pr_reverted', agent: 'operator', payload: { prNumber: reverted.number } });
+    record(story, at + HOUR_MS / 2, { type: 'pr_reverted', agent: 'operator', payload: { prNumber: reverted.number } });
   }
   rows.pull_requests.push(pr);
 }

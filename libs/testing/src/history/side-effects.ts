@@ -8,7 +8,7 @@ import {
   type State,
   taskTypeOf,
 } from '@pipeline/domain';
-import { iso, type Story, tell } from './story.ts';
+import { iso, record, type Story } from './story.ts';
 import { work } from './work.ts';
 
 /**
@@ -40,7 +40,7 @@ export function stuckInLetter(story: Story): boolean {
     resolved_by: resolved ? 'olga' : null,
     resolution: resolved ? draw.pick(['retried', 'resolved']) : null,
   });
-  tell(story, worked.at, { type: 'dead_letter_created', agent: AGENT_OF[taskType], payload: { deadLetterId: id } });
+  record(story, worked.at, { type: 'dead_letter_created', agent: AGENT_OF[taskType], payload: { deadLetterId: id } });
   if (!resolved) return true;
   story.freeAt = resolvedAt;
   return false;
@@ -93,7 +93,7 @@ export function keepFinding(story: Story, { at, runId }: { at: number; runId: nu
     run_id: runId,
     seen_at: iso(at),
   });
-  tell(story, at, { type: 'finding_opened', agent, payload: { findingId: id } });
+  record(story, at, { type: 'finding_opened', agent, payload: { findingId: id } });
 }
 
 /** An issue with work to look back on is looked back on. */
@@ -107,7 +107,11 @@ export function lookBack(story: Story, { at, merged }: { at: number; merged: boo
   const worked = work(story, { taskType: 'retrospect', outcome: draw.chance(0.97) ? 'retrospective' : null, from: at });
   story.lastError = error;
   if (!('task' in worked) && rows.runs.at(-1)?.outcome === null)
-    tell(story, worked.at, { type: 'task_given_up', agent: AGENT_OF.retrospect, payload: { taskType: 'retrospect' } });
+    record(story, worked.at, {
+      type: 'task_given_up',
+      agent: AGENT_OF.retrospect,
+      payload: { taskType: 'retrospect' },
+    });
   if (
     'task' in worked ||
     rows.runs.at(-1)?.outcome !== 'retrospective' ||

@@ -90,7 +90,7 @@ export interface Story extends Chronicle {
 export const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** An event that follows from no other row. */
-export function tell(
+export function record(
   { repo, issueId, number, rows }: Story,
   at: number,
   event: { type: string; agent: string; payload: Record<string, string | number | boolean | null | undefined> },

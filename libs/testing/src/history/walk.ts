@@ -14,7 +14,7 @@ import {
 } from '@pipeline/domain';
 import { closePullRequest, mergePullRequest, openPullRequest } from './pull-requests.ts';
 import { keepFinding, lookBack, stuckInLetter } from './side-effects.ts';
-import { iso, type Story, tell } from './story.ts';
+import { iso, record, type Story } from './story.ts';
 import { MEDIAN_DWELL_MS, WAYS, type Way } from './ways.ts';
 import { withdraw, work } from './work.ts';
 
@@ -102,13 +102,13 @@ function enter(
   if (to === 'done') end(story, trigger, at);
   else if (trigger === 'pr-closed' || trigger === 'reimplement') closePullRequest(story, at);
   if (trigger === 'approved' || trigger === 'changes-requested')
-    tell(story, at, { type: 'review_submitted', agent: 'reviewer', payload: { prNumber: story.pr?.number ?? null } });
-  const action = DEEDS[trigger];
+    record(story, at, { type: 'review_submitted', agent: 'reviewer', payload: { prNumber: story.pr?.number ?? null } });
+  const action = ACTIONS[trigger];
   if (!action) return;
-  tell(story, at, { type: 'operator_action', agent: 'olga', payload: { action, actorId: 'olga', reason: null } });
+  record(story, at, { type: 'operator_action', agent: 'olga', payload: { action, actorId: 'olga', reason: null } });
 }
 
-const DEEDS: Partial<Record<Way['trigger'], string>> = { cancelled: 'cancel', reimplement: 'reimplement' };
+const ACTIONS: Partial<Record<Way['trigger'], string>> = { cancelled: 'cancel', reimplement: 'reimplement' };
 
 function end(story: Story, trigger: Way['trigger'], at: number): void {
   const merged = trigger === 'merged' || trigger === 'host-merged';
@@ -134,7 +134,7 @@ function noteBlock(
         ? 'pr_closed'
         : blockReasonOf({ message, taskType, errorClass });
   story.blockClass = to === 'failure-blocked' ? errorClass : null;
-  tell(story, at, {
+  record(story, at, {
     type: isBlockedState(to) ? 'issue_blocked' : 'issue_unblocked',
     agent: 'workflow-engine',
     payload: { blockReason: story.blockReason ?? before, classification: story.blockClass, automatic: true },

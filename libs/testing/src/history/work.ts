@@ -171,7 +171,7 @@ function close(story: Story, run: Run, how: { at: number; outcome: string | null
 }
 
 /**
- * Model calls of a run. One in five told of its cost while it ran: then its row is older than the run's end. The cost
+ * Model calls of a run. One in five reported its cost while it ran: then its row is older than the run's end. The cost
  * of one in twelve is unreported.
  */
 function invoke(story: Story, run: Run, { from, to }: { from: number; to: number }): void {
@@ -225,7 +225,7 @@ function agentOf({ id, compared_agent: compared = '' }: Run, index: number): str
   return id % 2 === 0 ? null : (AGENTS[(id >> 1) % AGENTS.length] ?? null);
 }
 
-/** Who is first in turn is told by the order in which tasks were made. */
+/** The order of creation decides who is first. */
 function liveTask(story: Story, task: Task): NewRow<'tasks'> {
   const { repo, counters, rows } = story;
   counters.turn += 1;

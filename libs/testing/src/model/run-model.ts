@@ -65,7 +65,7 @@ export const forgotten = sql<{ what: string }>`
     and not exists (select from issue_edges e join issues p on p.issue_number = e.parent_issue_number
       where i.state = 'dependency-blocked' and e.kind = 'depends_on' and e.active
         and e.child_issue_number = i.issue_number and p.state <> 'done')
-    -- A parent that the pipeline has no record of: the comment names it, and a finding tells of the edge.
+    -- A parent that the pipeline has no record of: the comment names it, and a finding reports the edge.
     and not exists (select from issue_edges e
       where i.state = 'dependency-blocked' and e.kind = 'depends_on' and e.active
         and e.child_issue_number = i.issue_number

@@ -5,7 +5,7 @@ import type { ExecuteResult } from '@pipeline/domain';
  * - rate-limited: ask again at `retryAt`.
  * - not-found: no such thing, or hidden from this identity.
  * - no-access: the app is not installed on the repository, its installation is suspended, or a write was redirected.
- * - unauthorized: the credentials are wrong or expired; only an operator mends that.
+ * - unauthorized: the credentials are wrong or expired; only an operator can correct that.
  * - refused: the host will give the same answer again.
  * - unavailable: the network or the host failed.
  */

@@ -6,7 +6,7 @@ import { done, type Executor, repeated, type Target } from './target.ts';
 export const postComment: Executor<'postComment'> = (target, { body, marker }) =>
   commentOnce(target, target.issueNumber, { body, marker, look: target.context.mayHaveHappened });
 
-/** Keeps one comment up to date; a comment that somebody deleted is written anew. */
+/** Keeps one comment up to date; a comment that somebody deleted is written again. */
 export const updateComment: Executor<'updateComment'> = async (target, action) => {
   const { client, at, issueNumber } = target;
   const body = withMarker(action.body, action.marker);

@@ -45,17 +45,17 @@ const QUEUED_ONLY = /changes must be made through the merge queue/i;
 const CHECKS = /required status checks?|status checks? .{0,80}(expected|pending|failing)/i;
 const PROTECTED = /approving review|review is required|requesting changes|protected branch|rule violation|code owner/i;
 
-interface Standing {
+interface PullState {
   state: string;
   draft?: boolean;
   mergeable_state: string;
 }
 
 /**
- * Tells the reasons of a 405 apart: first by what it says, then by the state the host gives the pull
+ * Distinguishes the reasons of a 405: first by what it says, then by the state the host gives the pull
  * request. A branch that is behind is refused as if its required checks were missing, however green they are.
  */
-function explain(error: RequestError, pull: Standing): ExecuteResult {
+function explain(error: RequestError, pull: PullState): ExecuteResult {
   // The host is still working it out, or another merge went first: the same request may succeed in a moment.
   if (/base branch was modified/i.test(error.message))
     return { status: 'failed', message: error.message, ambiguous: false };

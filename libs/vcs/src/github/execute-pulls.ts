@@ -24,7 +24,7 @@ export const createPR: Executor<'createPR'> = async (target, { head, base, title
     });
     return done({ number: data.number, url: data.html_url, sha: data.head.sha });
   } catch (error) {
-    // One open pull request per head and base: what was asked for is there already.
+    // One open pull request per head and base: the requested one exists.
     const open = answered(error, 422) ? await pullsOf(target, head, 'open') : [];
     const found = open.find((pull) => pull.base.ref === base);
     if (found) return adopted(target, found);
@@ -32,7 +32,7 @@ export const createPR: Executor<'createPR'> = async (target, { head, base, title
   }
 };
 
-/** Pull requests from a branch of the repository itself; those of forks never count, whoever owns the fork. */
+/** Pull requests from a branch of the repository itself; those of forks never count, whatever account owns the fork. */
 async function pullsOf({ client, at, repo }: Target, head: string, state: 'open' | 'all') {
   const query = { ...at, head: `${at.owner}:${head}`, state, per_page: 100 };
   const found = await client.paginate(client.rest.pulls.list, query);

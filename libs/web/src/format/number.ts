@@ -25,3 +25,7 @@ export const plural = (count: number, noun: string, many = `${noun}s`): string =
 /** A signed difference: `+1.2`, `−0.4`, `0`. */
 export const formatSigned = (value: number): string =>
   value === 0 ? '0' : `${value > 0 ? '+' : '−'}${tenth.format(Math.abs(value))}`;
+
+/** A confidence from 0 to 1 as a percentage. */
+export const formatConfidence = (confidence: number | null): string =>
+  formatPercent(confidence === null ? null : Math.round(confidence * 100));

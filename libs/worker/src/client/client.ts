@@ -46,7 +46,7 @@ export interface WorkerClient {
   register(worker: Body<typeof registerWorker>, signal: AbortSignal): Promise<Registered>;
   heartbeat(state: Body<typeof heartbeat>, signal: AbortSignal): Promise<Heard>;
   /** Returns null when no task is available. */
-  claim(wish: Body<typeof claimTask>, signal: AbortSignal): Promise<ClaimedTask | null>;
+  claim(request: Body<typeof claimTask>, signal: AbortSignal): Promise<ClaimedTask | null>;
   start(claim: Claim, signal: AbortSignal): Promise<void>;
   /** Returns null when the service has no credentials for the repo; git then uses those of the machine. */
   credentials(claim: Claim, signal: AbortSignal): Promise<GitCredentials | null>;
@@ -89,9 +89,9 @@ export function createWorkerClient({ server, token, log, retry = {} }: WorkerCli
         async () => (await api.call(registerWorker, { ...PLAIN, body, signal: within(signal) })).body,
       ),
     heartbeat: async (body, signal) => (await api.call(heartbeat, { ...PLAIN, body, signal: within(signal) })).body,
-    claim: (wish, signal) => {
+    claim: (request, signal) => {
       // One key for all attempts of this claim, so that a retry returns a task whose response was lost.
-      const body = { claimKey: randomUUID(), ...wish };
+      const body = { claimKey: randomUUID(), ...request };
       return again('claim', signal, async () => {
         const answer = await api.call(claimTask, { ...PLAIN, body, signal: within(signal, body.waitMs ?? 0) });
         return answer.status === 200 ? answer.body.task : null;

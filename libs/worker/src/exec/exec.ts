@@ -57,13 +57,13 @@ export function execHandler(options: ExecOptions): TaskHandler {
     const log = options.logs.of(AGENT_OF[task.taskType])?.child(fields) ?? null;
     const output = new ProgramOutput(context.record, log, git?.token);
     const deadline = deadlineSignal(options.taskTimeoutMs);
-    const { claimToken: _, ...told } = task;
+    const { claimToken: _, ...visible } = task;
     const ended = await runChild({
       command: options.command,
       cwd: workDir,
       env,
       user,
-      stdin: `${JSON.stringify(told satisfies ExecTask)}\n`,
+      stdin: `${JSON.stringify(visible satisfies ExecTask)}\n`,
       onStdout: (chunk) => output.stdout.push(chunk),
       onStderr: (chunk) => output.stderr.push(chunk),
       signal: AbortSignal.any([context.signal, deadline]),

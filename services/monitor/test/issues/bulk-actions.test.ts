@@ -189,7 +189,7 @@ describe('the action', () => {
     expect(await states()).toEqual(['analyzing', 'planning', 'planning', 'failure-blocked']);
     const { labels } = await issue(2);
     expect(labels).toEqual(['svc:planning']);
-    // Once more: none meets the filter now.
+    // Again: none meets the filter now.
     expect(await act({ action: 'unblock', filter, dryRun: false })).toMatchObject({ matched: 0, succeeded: 0 });
   });
 
@@ -288,7 +288,7 @@ describe('the action', () => {
       false,
       false,
     ]);
-    // The same call once more does the rest.
+    // The same call again does the rest.
     const again = await runBulkAction(bench.engine, request, OLGA, never());
     expect([again.outcomes.length, again.next]).toEqual([4, null]);
   });

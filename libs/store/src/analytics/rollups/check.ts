@@ -92,19 +92,19 @@ export interface SumsCheck {
 /**
  * Recomputes the rollups of a stretch of whole UTC days from the history and compares each level separately: an error
  * in one changes no other. Costs the history of the stretch, and takes no lock unless it repairs.
- * @param mend adds the differences, while no aggregation runs.
+ * @param repair adds the differences, while no aggregation runs.
  */
-export async function checkRollups(fleet: Db, stretch: Stretch, mend: boolean): Promise<SumsCheck[]> {
+export async function checkRollups(fleet: Db, stretch: Stretch, repair: boolean): Promise<SumsCheck[]> {
   const found: SumsCheck[] = [];
   const age = await ageInDays(fleet, stretch);
   for (const sums of ALL_SUMS) {
     if (age > (sums.keptDays ?? Number.POSITIVE_INFINITY)) continue;
     const check = await inTransaction(fleet, async (tx) => {
-      if (mend) await sql`select pg_advisory_xact_lock(${SUMS_LOCK})`.execute(tx);
-      const mended = mend ? sql`, mended as (${addTo(sums, sql`select * from differences`)})` : sql``;
+      if (repair) await sql`select pg_advisory_xact_lock(${SUMS_LOCK})`.execute(tx);
+      const repaired = repair ? sql`, repaired as (${addTo(sums, sql`select * from differences`)})` : sql``;
       const { rows } = await sql<{ wrong: number; examples: Record<string, unknown>[] }>`
         ${fleetNote('sums of every tenant')}
-        with ${differences(sums, stretch)}${mended}
+        with ${differences(sums, stretch)}${repaired}
         select (select count(*)::int from differences) as wrong,
           coalesce((select json_agg(e) from (select * from differences limit 5) e), '[]') as examples`.execute(tx);
       return rows[0];

@@ -47,7 +47,7 @@ async function settleOnce(stage: Stage, sending: Sending, result: ExecuteResult,
 async function traceOf({ database }: Stage, { projection }: Sending): Promise<Record<string, unknown>> {
   const { rows } = await sql<Record<string, unknown>>`
     select p.status, p.attempts, p.result, i.state, i.updated_at,
-      (select count(*) from tasks) as tasks, (select count(*) from projections) as wishes,
+      (select count(*) from tasks) as tasks, (select count(*) from projections) as entries,
       (select count(*) from pipeline_events) as events, (select count(*) from issue_edges) as edges
     from projections p left join issues i on i.id = p.issue_id where p.id = ${projection.id}`.execute(database.db);
   return rows[0] ?? {};

@@ -109,7 +109,7 @@ export class HostState {
     if (changed.includes('title')) this.log.add(issue, { kind: 'renamed', actor: sender });
     if (changed.includes('body')) this.log.of(number).bodyEdit = { at: issue.updatedAt, editor: sender };
     if (mayWrite) this.log.approve(number, text);
-    this.#tell({ kind: 'issue', action: 'edited', repo: this.repo, issue, sender, label: null, changed });
+    this.#notify({ kind: 'issue', action: 'edited', repo: this.repo, issue, sender, label: null, changed });
   }
 
   say(number: number, body: string, author: string): HostComment {
@@ -119,7 +119,7 @@ export class HostState {
     if (issue) issue.updatedAt = this.at();
     const issueAuthor = issue?.author ?? null;
     const about = { repo: this.repo, issueNumber: number, onPullRequest: false, issueAuthor };
-    this.#tell({ kind: 'comment', ...about, comment, sender: author });
+    this.#notify({ kind: 'comment', ...about, comment, sender: author });
     return comment;
   }
 
@@ -200,14 +200,14 @@ export class HostState {
     if (verdict === 'approved') this.approvals.add(review.id);
     this.reviews.set(pull.number, [...(this.reviews.get(pull.number) ?? []), review]);
     pull.updatedAt = this.at();
-    this.#tell({ kind: 'review', repo: this.repo, prNumber: pull.number, review, sender: author });
+    this.#notify({ kind: 'review', repo: this.repo, prNumber: pull.number, review, sender: author });
   }
 
   dismiss(pull: HostPullRequest, review: HostReview, sender: string): void {
     if (review.verdict === 'dismissed') return;
     review.verdict = 'dismissed';
     pull.updatedAt = this.at();
-    this.#tell({ kind: 'review', repo: this.repo, prNumber: pull.number, review, sender });
+    this.#notify({ kind: 'review', repo: this.repo, prNumber: pull.number, review, sender });
   }
 
   /** Open pull requests from a branch of the repository itself. */
@@ -237,7 +237,7 @@ export class HostState {
   ): void {
     issue.updatedAt = this.at();
     if (action !== 'opened') this.log.add(issue, { kind: action, actor: sender, label });
-    this.#tell({ kind: 'issue', action, repo: this.repo, issue, sender, label });
+    this.#notify({ kind: 'issue', action, repo: this.repo, issue, sender, label });
   }
 
   #tellPull(
@@ -246,10 +246,10 @@ export class HostState {
     sender: string,
   ): void {
     pullRequest.updatedAt = this.at();
-    this.#tell({ kind: 'pull-request', action, repo: this.repo, pullRequest, sender });
+    this.#notify({ kind: 'pull-request', action, repo: this.repo, pullRequest, sender });
   }
 
-  #tell(event: HostEvent): void {
+  #notify(event: HostEvent): void {
     this.webhooks.push(structuredClone(event));
     this.sent.push(structuredClone(event));
   }

@@ -10,7 +10,7 @@ const RULES: Record<string, Rule> = { ...QUEUE_RULES, ...HISTORY_RULES };
 /** Prepared, because it runs after every step and planning costs more than running. */
 const checkAll = prepared(
   'check-all-rules',
-  (_db, p: Params<{ now: string; told: number }>) => sql<{ rule: string; what: string }>`
+  (_db, p: Params<{ now: string; reported: number }>) => sql<{ rule: string; what: string }>`
   with state_task as (
     select s.name as state, s."taskType" as task_type, s.kind
     from workflow_snapshots w, jsonb_to_recordset(w.body -> 'states') as s (name text, "taskType" text, kind text)
@@ -27,8 +27,8 @@ const checkAll = prepared(
     Object.entries(RULES).map(([name, rule]) => sql`select ${sql.lit(name)} as rule, b.what::text from (${rule}) b`),
     sql` union all `,
   )}
-  union all select 'toldCostIsBooked', format('told %s, booked %s', ${p('told')}::numeric, c.booked)
-  from (select coalesce(sum(amount_usd), 0) as booked from cost_events) c where c.booked <> ${p('told')}::numeric`,
+  union all select 'reportedCostIsBooked', format('reported %s, booked %s', ${p('reported')}::numeric, c.booked)
+  from (select coalesce(sum(amount_usd), 0) as booked from cost_events) c where c.booked <> ${p('reported')}::numeric`,
 );
 
 /** All invariants. @returns the violations; empty = none. */
@@ -38,8 +38,8 @@ export async function breaches({
 }: Pick<World, 'database' | 'costs'>): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {};
   const now = (database.clock.now ?? new Date()).toISOString();
-  const told = [...costs.values()].reduce((sum, usd) => sum + usd, 0);
-  for (const { rule, what } of await checkAll.all(database.db, { now, told }))
+  const reported = [...costs.values()].reduce((sum, usd) => sum + usd, 0);
+  for (const { rule, what } of await checkAll.all(database.db, { now, reported }))
     found[rule] = [...(found[rule] ?? []), what];
   return found;
 }

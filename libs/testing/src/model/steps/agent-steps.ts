@@ -74,8 +74,8 @@ const repeats: fc.Arbitrary<Step> = fc.nat(5).map((back) => ({
     if (held?.said?.kind === 'fail') {
       const { message, costUsd } = held.said;
       const failure = { errorMessage: message, errorClass: 'transient' as const };
-      const told = invocations(world, held, costUsd);
-      await world.acts.fail(held.task, { ...failure, invocations: told }).catch(refusal);
+      const reported = invocations(world, held, costUsd);
+      await world.acts.fail(held.task, { ...failure, invocations: reported }).catch(refusal);
     }
     return NOTHING;
   },
@@ -90,12 +90,12 @@ const progresses: fc.Arbitrary<Step> = fc.record({ back: fc.nat(3), usd: fc.nat(
     if (!held) return NOTHING;
     const costUsd = held.costUsd + data.usd;
     // The progress of an invalid claim is refused, including its cost.
-    const told = {
+    const progress = {
       status: 'at it',
       details: null,
       invocations: invocations({ ...world, costs: new Map() }, held, costUsd),
     };
-    const done = await world.acts.progress(held.task, told).then(() => 'done', refusal);
+    const done = await world.acts.progress(held.task, progress).then(() => 'done', refusal);
     if (done !== 'done') return NOTHING;
     held.costUsd = costUsd;
     invocations(world, held, costUsd);

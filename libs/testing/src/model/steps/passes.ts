@@ -8,8 +8,9 @@ import type { World } from '../world/world.ts';
 /** Delivers pending webhooks, oldest first. @param twice a redelivery, which the inbox would accept. */
 export async function deliver(world: World, count: number, twice = false): Promise<void> {
   for (const event of world.host.state.webhooks.splice(0, count)) {
-    const told: HostEvent[] = twice && (event.kind === 'comment' || event.kind === 'review') ? [event, event] : [event];
-    await world.acts.deliver(told);
+    const delivered: HostEvent[] =
+      twice && (event.kind === 'comment' || event.kind === 'review') ? [event, event] : [event];
+    await world.acts.deliver(delivered);
   }
 }
 

@@ -22,7 +22,7 @@ interface InstallationToken {
 
 /**
  * A GitHub App as the issuer of short-lived tokens, each for one repo. Equal requests within ten minutes get the same
- * token, so that who asks often costs the host little. Throws HostError: `unauthorized` for a bad key, `not-found` where
+ * token, so that frequent requests cost the host little. Throws HostError: `unauthorized` for a bad key, `not-found` where
  * the app is not installed, `refused` for rights that the installation lacks.
  */
 export function createGitHubApp(options: GitHubAppOptions): RepoAccessIssuer {
@@ -32,10 +32,10 @@ export function createGitHubApp(options: GitHubAppOptions): RepoAccessIssuer {
   const tokenOf = async (installationId: number, request: RepoAccessRequest): Promise<RepoAccess> => {
     const { repo, permissions } = request;
     const only = repo.hostId == null ? { repositoryNames: [repo.name] } : { repositoryIds: [repo.hostId] };
-    const wish = { type: 'installation', installationId, ...only, permissions } as const;
-    let made = (await client.auth(wish)) as InstallationToken;
+    const scope = { type: 'installation', installationId, ...only, permissions } as const;
+    let made = (await client.auth(scope)) as InstallationToken;
     if (Date.parse(made.expiresAt) - now().getTime() < FRESH_MS) {
-      made = (await client.auth({ ...wish, refresh: true })) as InstallationToken;
+      made = (await client.auth({ ...scope, refresh: true })) as InstallationToken;
     }
     return { username: 'x-access-token', token: made.token, expiresAt: made.expiresAt, permissions };
   };
@@ -54,6 +54,6 @@ export function createGitHubApp(options: GitHubAppOptions): RepoAccessIssuer {
   return { accessTo: (request) => withHostErrors(accessTo(request), now) };
 }
 
-/** The app may have been installed anew, under another number; a transferred repository is in another installation. */
+/** The app may have been installed again, under another number; a transferred repository is in another installation. */
 const isOfOtherInstallation = (error: unknown): boolean =>
   error instanceof HostError && (error.kind === 'not-found' || error.httpStatus === 422);

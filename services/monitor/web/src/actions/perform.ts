@@ -1,13 +1,15 @@
 import { ApiFailure } from '@pipeline/web/api/failure.ts';
 import { queryClient } from '@pipeline/web/api/query-client.ts';
 import { createSignal } from '@pipeline/web/shared/signal.ts';
-import { after } from '@pipeline/web/timing/timers.ts';
-import type { ActionPlan } from './action.ts';
-import { followToHost } from './follow-to-host.ts';
+import { after, delay } from '@pipeline/web/timing/timers.ts';
+import { request } from '../api/request.ts';
+import type { ActionIssue, ActionPlan } from './action.ts';
 import { addRecord, retireRecord, updateRecord } from './records.ts';
 
 /** An action of grade 0 can be undone for this time; other successes are shown as long. */
 const SHOWN_MS = 8_000;
+const FOLLOW_EVERY_MS = 2_000;
+const FOLLOW_ATTEMPTS = 30;
 
 /** The action whose dialog is open. */
 export const openAction = createSignal<ActionPlan | null>(null);
@@ -56,4 +58,22 @@ async function follow(id: number, issue: { repo: string; issueNumber: number }):
   const end = await followToHost(issue, new AbortController().signal).catch(() => 'timeout' as const);
   if (end === 'on-host') updateRecord(id, { phase: 'on-host', text: 'on the host' });
   if (end === 'failed') updateRecord(id, { phase: 'failed', text: 'A write to the host failed', code: 'HOST_WRITE' });
+}
+
+/**
+ * Waits until no host write of the issue is pending.
+ * @returns `timeout` after one minute; `failed` when a write of the issue failed.
+ */
+async function followToHost(issue: ActionIssue, signal: AbortSignal): Promise<'on-host' | 'failed' | 'timeout'> {
+  for (let attempt = 0; attempt < FOLLOW_ATTEMPTS && !signal.aborted; attempt += 1) {
+    await delay(FOLLOW_EVERY_MS, signal);
+    const { projections } = await request('listProjections', {}, signal);
+    const own = projections.filter(
+      ({ repoOwner, repoName, issueNumber }) =>
+        `${repoOwner}/${repoName}` === issue.repo && issueNumber === issue.issueNumber,
+    );
+    if (own.some(({ status }) => status === 'failed')) return 'failed';
+    if (own.length === 0) return 'on-host';
+  }
+  return 'timeout';
 }

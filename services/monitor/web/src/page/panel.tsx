@@ -1,7 +1,11 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import { Tip } from '@pipeline/web/components/tip.tsx';
 import { Panel as BasicPanel, type PanelProps } from '@pipeline/web/page/panel.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { read } from '../api/query.ts';
 import { isOutdated } from '../stream/live-state.ts';
 import { useLive } from '../stream/use-live.ts';
-import { DefinitionTip } from './definition-tip.tsx';
+import styles from './panel.module.css';
 
 interface LivePanelProps extends Omit<PanelProps, 'tip' | 'isOutdated'> {
   /** Metrics whose definitions the tip beside the title shows. */
@@ -13,4 +17,33 @@ export function Panel({ metrics = [], ...props }: LivePanelProps) {
   const { state } = useLive();
   const tip = metrics.length > 0 && <DefinitionTip ids={metrics} />;
   return <BasicPanel {...props} tip={tip} isOutdated={isOutdated(state)} />;
+}
+
+/** Definitions change only with releases. */
+const definitions = { ...read('listMetricDefinitions', {}), staleTime: Number.POSITIVE_INFINITY };
+
+/** The definition of figures, from the monitor's registry of metrics. */
+function DefinitionTip({ ids }: { ids: readonly string[] }) {
+  const { data } = useQuery(definitions);
+  const found = ids.flatMap((id) => data?.items.find((item) => item.id === id) ?? []);
+  if (found.length === 0) return null;
+  return (
+    <Tip
+      text={
+        <dl className={styles.list}>
+          {found.map(({ id, label, formula, window, unit }) => (
+            <div key={id}>
+              <dt>{label}</dt>
+              <dd>
+                {formula}
+                <span className={styles.facts}>{[window, unit].filter(Boolean).join(' · ')}</span>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      }
+    >
+      <Button kind="quiet" glyph="info" aria-label={`Definition of ${found.map(({ label }) => label).join(', ')}`} />
+    </Tip>
+  );
 }

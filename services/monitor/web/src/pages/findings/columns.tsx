@@ -1,5 +1,5 @@
 import { When } from '@pipeline/web/components/when.tsx';
-import { formatPercent } from '@pipeline/web/format/number.ts';
+import { formatConfidence } from '@pipeline/web/format/number.ts';
 import layout from '@pipeline/web/page/layout.module.css';
 import type { Column } from '@pipeline/web/table/column.ts';
 import type { Finding } from './finding-plans.ts';
@@ -15,10 +15,6 @@ const LOOKS: Partial<Record<Finding['severity'], string>> = {
 export const Severity = ({ severity }: Pick<Finding, 'severity'>) => (
   <span className={LOOKS[severity]}>{severity}</span>
 );
-
-/** A confidence from 0 to 1 as a percentage. */
-export const confidenceText = (confidence: number | null): string =>
-  formatPercent(confidence === null ? null : Math.round(confidence * 100));
 
 export const COLUMNS: readonly Column<Finding>[] = [
   {
@@ -57,7 +53,7 @@ export const COLUMNS: readonly Column<Finding>[] = [
     width: '84px',
     align: 'end',
     sort: ({ confidence }) => confidence,
-    cell: ({ confidence }) => <span>{confidenceText(confidence)}</span>,
+    cell: ({ confidence }) => <span>{formatConfidence(confidence)}</span>,
     from: 820,
   },
   {

@@ -1,13 +1,14 @@
 import { Button } from '@pipeline/web/components/button.tsx';
 import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
+import { formatConfidence } from '@pipeline/web/format/number.ts';
 import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
 import { NamedValues } from '@pipeline/web/page/named-values.tsx';
 import { startAction } from '../../actions/perform.ts';
 import { issuePath } from '../../navigation/issue-path.ts';
 import { SidePanel } from '../../peek/side-panel.tsx';
-import { confidenceText, Severity } from './columns.tsx';
+import { Severity } from './columns.tsx';
 import { EvidenceList } from './evidence-list.tsx';
 import { type Finding, findingPlans } from './finding-plans.ts';
 
@@ -19,7 +20,7 @@ export function FindingPanel({ finding, repo, onClose }: { finding: Finding; rep
       <NamedValues
         facts={[
           ['Severity', <Severity key="severity" severity={severity} />],
-          ['Confidence', confidenceText(confidence)],
+          ['Confidence', formatConfidence(confidence)],
           ['Status', status],
           ['Category', category],
           ['Agent', agentName],

@@ -1,9 +1,8 @@
 import { When } from '@pipeline/web/components/when.tsx';
-import { formatCount } from '@pipeline/web/format/number.ts';
+import { formatConfidence, formatCount } from '@pipeline/web/format/number.ts';
 import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
 import type { Column } from '@pipeline/web/table/column.ts';
-import { confidenceText } from '../findings/columns.tsx';
 import type { Item } from './item-plans.ts';
 
 /** `risk_area` as words. */
@@ -47,7 +46,7 @@ export const COLUMNS: readonly Column<Item>[] = [
     width: '84px',
     align: 'end',
     sort: ({ confidence }) => confidence,
-    cell: ({ confidence }) => <span>{confidenceText(confidence)}</span>,
+    cell: ({ confidence }) => <span>{formatConfidence(confidence)}</span>,
     from: 640,
   },
   {

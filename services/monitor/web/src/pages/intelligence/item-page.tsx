@@ -1,6 +1,6 @@
 import { Button } from '@pipeline/web/components/button.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
-import { formatCount } from '@pipeline/web/format/number.ts';
+import { formatConfidence, formatCount } from '@pipeline/web/format/number.ts';
 import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { useShortcuts } from '@pipeline/web/navigation/shortcuts.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
@@ -15,7 +15,6 @@ import type { Reply } from '../../api/types.ts';
 import { useGo } from '../../navigation/use-go.ts';
 import { useRepo } from '../../navigation/use-repo.ts';
 import { Panel } from '../../page/panel.tsx';
-import { confidenceText } from '../findings/columns.tsx';
 import { EvidenceList } from '../findings/evidence-list.tsx';
 import { ItemStatus, words } from './columns.tsx';
 import { itemPlans } from './item-plans.ts';
@@ -106,7 +105,7 @@ function ItemFacts({ item }: { item: Detail }) {
         facts={[
           ['Status', <ItemStatus key="status" status={item.status} />],
           ['Kind', words(item.kind)],
-          ['Confidence', confidenceText(item.confidence)],
+          ['Confidence', formatConfidence(item.confidence)],
           ['Observed', `${formatCount(item.observationCount)} times`],
           ['First', <When key="first" at={item.firstObservedAt} />],
           ['Last', <When key="last" at={item.lastObservedAt} />],

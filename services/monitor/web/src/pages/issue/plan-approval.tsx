@@ -1,14 +1,16 @@
 import { Button } from '@pipeline/web/components/button.tsx';
+import { TextField } from '@pipeline/web/components/text-field.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { FormDialog } from '../../actions/form-dialog.tsx';
+import type { IssueTarget } from '../../actions/issue-actions.ts';
 import { startAction } from '../../actions/perform.ts';
-import { approvePlanAction, rejectPlanAction } from '../../actions/plan-answers.ts';
+import { approvePlanAction, rejectPlanAction, sendApproval } from '../../actions/plan-answers.ts';
 import { read } from '../../api/query.ts';
 import { Panel } from '../../page/panel.tsx';
-import { EditPlanDialog } from './edit-plan-dialog.tsx';
 import styles from './issue.module.css';
 import type { IssueInput } from './issue-input.ts';
-import { PlanVersionText } from './plan-version.tsx';
+import { type PlanVersion, PlanVersionText } from './plan-version.tsx';
 
 interface PlanApprovalProps {
   /** As spelt on the host, owner/name. */
@@ -43,5 +45,42 @@ export function PlanApproval({ repo, issueNumber, input }: PlanApprovalProps) {
         </div>
       )}
     </Panel>
+  );
+}
+
+/** Number of characters that the API accepts. */
+const MAX_PLAN = 100_000;
+
+interface EditPlanDialogProps {
+  issue: IssueTarget;
+  plan: PlanVersion;
+  onClose: () => void;
+}
+
+/** Approves an edited text of the plan; the version of the agent is kept. */
+function EditPlanDialog({ issue, plan: { version, body }, onClose }: EditPlanDialogProps) {
+  const [text, setText] = useState(body);
+  return (
+    <FormDialog
+      plan={{
+        verb: 'Approve',
+        object: 'the edited plan',
+        effect: `Your text becomes a new version, and development begins with it. Version ${version} is kept.`,
+        run: () => sendApproval({ ...issue, version }, { text }),
+      }}
+      isReady={text.trim() !== '' && text !== body}
+      onClose={onClose}
+    >
+      <TextField
+        label="Plan"
+        hint="Markdown"
+        rows={20}
+        maxLength={MAX_PLAN}
+        isRequired
+        autoFocus
+        value={text}
+        onChange={setText}
+      />
+    </FormDialog>
   );
 }

@@ -1,12 +1,11 @@
 import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
-import { formatCount, formatRatio, plural } from '@pipeline/web/format/number.ts';
+import { formatConfidence, formatCount, formatRatio, plural } from '@pipeline/web/format/number.ts';
 import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { Reply } from '../../api/types.ts';
 import { Panel } from '../../page/panel.tsx';
-import { confidenceText } from '../findings/columns.tsx';
 import { words } from '../intelligence/columns.tsx';
 import { diagnosis } from './diagnosis.ts';
 
@@ -70,7 +69,7 @@ function Given({ result, budget }: { result: Result; budget: number | null }) {
                   {snippet.title}
                 </PageLink>
                 <span className={layout.muted}>
-                  {words(snippet.kind)} · {confidenceText(snippet.confidence)}
+                  {words(snippet.kind)} · {formatConfidence(snippet.confidence)}
                 </span>
                 <span className={snippet.approved ? layout.good : layout.warning}>
                   {snippet.approved ? 'approved' : 'not approved'}
