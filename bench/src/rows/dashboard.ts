@@ -1,0 +1,166 @@
+import { existsSync } from 'node:fs';
+import { withDeadline } from '@pipeline/runtime';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { makeHistory } from '../ours/history.ts';
+import { openOurStore } from '../ours/store.ts';
+import type { Bench, Bound, Fact, Row } from '../runner/model.ts';
+import { buildService } from '../services/build.ts';
+import { startChild } from '../services/child.ts';
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/google-chrome'];
+const ISSUES = 10_000;
+const WITHIN_MS = 120_000;
+/** A machine four times slower than this one, on a line of 10 Mbit/s. */
+const SLOW_CPU = 4;
+const SLOW_LINE = { offline: false, latency: 0, downloadThroughput: 1_250_000, uploadThroughput: 1_250_000 };
+
+/**
+ * Goal 22: the dashboard of a built monitor with 10,000 issues in Chromium: what the first view loads, how soon it is
+ * there on a slow machine and line, how long the longest interaction takes there, and how the list of all issues sorts
+ * and scrolls on this machine. Medians of the rounds; without anchors, because the limits are those of a reader.
+ */
+export const dashboardRow: Row = {
+  goal: 22,
+  title: 'dashboard in a browser',
+  async open(bench) {
+    const executablePath = CHROMIUM.find((path) => existsSync(path));
+    if (executablePath === undefined) throw new Error(`no Chromium is installed: looked for ${CHROMIUM.join(', ')}`);
+    const ours = await openOurStore(bench, 'bench_dashboard');
+    await makeHistory(ours, ISSUES, ISSUES / 10);
+    const url = await startMonitor(bench, ours.url);
+    const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    bench.stack.add('browser', () => browser.close());
+    return { cases: [], facts: () => withDeadline(measure(bench, browser, url), WITHIN_MS, 'the browser') };
+  },
+};
+
+async function startMonitor(bench: Bench, databaseUrl: string): Promise<string> {
+  const child = await startChild({
+    args: [await buildService('monitor', bench.workDir)],
+    env: { NODE_ENV: 'production', DATABASE_URL: databaseUrl, LOG_LEVEL: 'warn', REQUESTS_PER_MINUTE: '0' },
+    logFile: `${bench.workDir}/monitor-dashboard.log`,
+  });
+  bench.stack.add('monitor', () => child.stop());
+  return child.url;
+}
+
+type Figures = Record<keyof typeof LIMITS, number>;
+
+/** Title, unit and limit of each figure. */
+const LIMITS = {
+  script: ['script of the first view, compressed', 'kB', { atMost: 200 }],
+  styles: ['styles, compressed', 'kB', { atMost: 20 }],
+  requests: ['requests to the API for the first view', 'requests', { atMost: 12 }],
+  paint: ['largest contentful paint, slow machine and line', 'ms', { atMost: 1_000 }],
+  interaction: ['longest interaction, slow machine', 'ms', { atMost: 150 }],
+  sort: [`sort of ${ISSUES.toLocaleString('en')} rows`, 'ms', { atMost: 80 }],
+  frame: ['frame while the list is scrolled, p95', 'ms', { atMost: 25 }],
+} as const satisfies Record<string, readonly [string, string, Bound]>;
+
+async function measure(bench: Bench, browser: Browser, url: string): Promise<Fact[]> {
+  const rounds: Figures[] = [];
+  for (let round = 0; round < (bench.quick ? 3 : 5); round += 1)
+    rounds.push({ ...(await firstView(browser, url)), ...(await wholeList(browser, url)) });
+  return (Object.keys(LIMITS) as (keyof Figures)[]).map((name) => {
+    const [title, unit, bound] = LIMITS[name];
+    return { title, unit, bound, value: median(rounds.map((figures) => figures[name])) };
+  });
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+/** The overview with an empty cache; then the search palette and another page. */
+async function firstView(browser: Browser, url: string): Promise<Omit<Figures, 'sort' | 'frame'>> {
+  const page = await browser.newPage();
+  const session = await page.context().newCDPSession(page);
+  await session.send('Network.emulateNetworkConditions', SLOW_LINE);
+  await session.send('Emulation.setCPUThrottlingRate', { rate: SLOW_CPU });
+  await page.addInitScript(OBSERVE);
+  await page.goto(url);
+  await page.getByRole('button', { name: /^Live/ }).waitFor();
+  await page.evaluate(LOADED_ALL);
+  const loaded = await page.evaluate<Omit<Figures, 'sort' | 'frame' | 'interaction'>>(LOADED);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.type('Issues', { delay: 50 });
+  await page.keyboard.press('Enter');
+  await page.getByRole('grid').or(page.getByRole('table')).first().waitFor();
+  const interaction = await settled(page);
+  await page.close();
+  return { ...loaded, interaction };
+}
+
+/** The list of all issues, loaded whole, sorted and scrolled. */
+async function wholeList(browser: Browser, url: string): Promise<Pick<Figures, 'sort' | 'frame'>> {
+  const page = await browser.newPage();
+  await page.addInitScript(OBSERVE);
+  await page.goto(`${url}/#/issues?state=all`);
+  const title = page.getByRole('columnheader', { name: 'Title' });
+  await title.click();
+  await page
+    .getByText(`${ISSUES.toLocaleString('en')} issues`)
+    .first()
+    .waitFor();
+  await page.evaluate(LOADED_ALL);
+  const sort = await page.evaluate<number>(SORT);
+  const frame = await page.evaluate<number>(SCROLL);
+  await page.close();
+  return { sort, frame };
+}
+
+/** The longest interaction so far, once its frame was painted. */
+const settled = (page: Page): Promise<number> =>
+  page.evaluate('new Promise((done) => setTimeout(() => done(window.longest), 500))');
+
+const OBSERVE = `
+  window.longest = 0; window.largest = 0;
+  new PerformanceObserver((list) => { for (const e of list.getEntries()) if (e.interactionId) window.longest = Math.max(window.longest, e.duration); })
+    .observe({ type: 'event', durationThreshold: 16, buffered: true });
+  new PerformanceObserver((list) => { for (const e of list.getEntries()) window.largest = e.startTime; })
+    .observe({ type: 'largest-contentful-paint', buffered: true });`;
+
+const LOADED = `(() => {
+  const entries = performance.getEntriesByType('resource');
+  const kilobytes = (type) => entries.filter((e) => new URL(e.name).pathname.endsWith(type)).reduce((sum, e) => sum + e.encodedBodySize, 0) / 1e3;
+  const isApi = (e) => e.initiatorType === 'fetch';
+  return { script: kilobytes('.js'), styles: kilobytes('.css'), requests: entries.filter(isApi).length, paint: window.largest };
+})()`;
+
+/** Until nothing more has been loaded for half a second; the stream stays open. */
+const LOADED_ALL = `new Promise((done) => {
+  let loaded = -1;
+  const timer = setInterval(() => {
+    const now = performance.getEntriesByType('resource').length;
+    if (now === loaded) { clearInterval(timer); done(); }
+    loaded = now;
+  }, 500);
+})`;
+
+/** Sorts by the title. @returns until the frame after it was painted. @throws Error when the list was not sorted. */
+const SORT = `new Promise((done, fail) => {
+  const title = [...document.querySelectorAll('[role=columnheader]')].find((e) => e.textContent.includes('Title'));
+  const button = title.querySelector('button') ?? title;
+  const before = title.getAttribute('aria-sort');
+  const began = performance.now();
+  button.click();
+  const step = () => {
+    const took = performance.now() - began;
+    if (title.getAttribute('aria-sort') !== before) setTimeout(() => done(performance.now() - began));
+    else if (took < 5000) requestAnimationFrame(step);
+    else fail(new Error('the list was not sorted'));
+  };
+  requestAnimationFrame(step);
+})`;
+
+/** Scrolls the list through 150 frames. */
+const SCROLL = `new Promise((done) => {
+  const scroller = [...document.querySelectorAll('*')].filter((e) => e.scrollHeight > e.clientHeight + 1000).at(-1) ?? document.scrollingElement;
+  const frames = []; let last = performance.now();
+  const step = (now) => {
+    frames.push(now - last); last = now; scroller.scrollTop += 200;
+    if (frames.length < 150) requestAnimationFrame(step);
+    else done(frames.sort((a, b) => a - b)[Math.floor(frames.length * 0.95)]);
+  };
+  requestAnimationFrame(step);
+})`;
