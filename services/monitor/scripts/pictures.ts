@@ -1,18 +1,24 @@
 /**
  * Takes the pictures of docs/images from a running stack, so that they show what the product shows:
  *
- *   npm start -- --fresh --json > stack.json     # in another terminal; wait until issues are merged
+ *   npm start -- --fresh --json > stack.json     # in another terminal
  *   npm run pictures -- stack.json
  *
- * The argument is the line that `npm start -- --json` prints. Requires Chromium at /usr/bin/chromium.
+ * It waits until the demo fleet has merged some issues and others are in work and wait for a person. The argument is the line that `npm start -- --json` prints. Requires Chromium at /usr/bin/chromium.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { sleep } from '@pipeline/runtime';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 const IMAGES = join(import.meta.dirname, '../../../docs/images');
 const LARGEST_BYTES = 150_000;
-const SIZE = { width: 1_120, height: 640 };
+const SIZE = { width: 1_120, height: 820 };
+const EVERY_MS = 500;
+const WITHIN_MS = 600_000;
+/** What the pictures shall show. */
+const WANTED = { done: 6, openStates: 4 };
+const FOR_A_PERSON = ['needs-clarification', 'human-review-ready', 'failure-blocked'];
 
 interface Stack {
   monitor: { url: string; username: string; password: string };
@@ -51,16 +57,28 @@ async function main(file: string | undefined): Promise<void> {
   }
 }
 
-/** Returns the path of the done issue whose work cost the most: it has the longest history. */
+interface Item {
+  repo: string;
+  issueNumber: number;
+  state: string;
+  costUsd: number;
+}
+
+/** Waits until the issues are in many states. @returns the path of the done issue with the longest history. */
 async function longestIssue({ monitor }: Stack): Promise<string> {
   const authorization = `Basic ${Buffer.from(`${monitor.username}:${monitor.password}`).toString('base64')}`;
-  const response = await fetch(`${monitor.url}/api/issues?state=all&limit=500`, { headers: { authorization } });
-  const { items } = (await response.json()) as {
-    items: { repo: string; issueNumber: number; state: string; costUsd: number | null }[];
-  };
-  const done = items.filter(({ state }) => state === 'done').sort((a, b) => (b.costUsd ?? 0) - (a.costUsd ?? 0));
-  if (!done[0]) throw new Error('no issue is done yet: wait until the demo fleet has merged one');
-  return `${done[0].repo}/${done[0].issueNumber}`;
+  const until = Date.now() + WITHIN_MS;
+  while (Date.now() < until) {
+    const response = await fetch(`${monitor.url}/api/issues?state=all&limit=500`, { headers: { authorization } });
+    const { items } = (await response.json()) as { items: Item[] };
+    const done = items.filter(({ state }) => state === 'done').sort((a, b) => b.costUsd - a.costUsd);
+    const open = new Set(items.map(({ state }) => state).filter((state) => state !== 'done'));
+    const isLively = done.length >= WANTED.done && open.size >= WANTED.openStates;
+    if (done[0] && isLively && FOR_A_PERSON.some((state) => open.has(state)))
+      return `${done[0].repo}/${done[0].issueNumber}`;
+    await sleep(EVERY_MS);
+  }
+  throw new Error('the issues were never in enough states: start with npm start -- --fresh --json');
 }
 
 async function logIn(browser: Browser, { monitor }: Stack, colorScheme: 'light' | 'dark'): Promise<Page> {

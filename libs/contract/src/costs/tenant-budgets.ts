@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Timestamp } from '../wire/envelopes.ts';
 
 const usd = z.number().nonnegative();
+const count = z.int().nonnegative();
 const percentage = z.number().nonnegative().nullable();
 const threshold = z.literal(BUDGET_PERCENTS);
 
@@ -18,6 +19,12 @@ export const TenantBudgetDashboard = z
         monthlyUsd: usd.nullable(),
         spentTodayUsd: usd.meta({ description: 'Since midnight UTC.' }),
         spentMonthUsd: usd.meta({ description: 'Since the first day of the month, UTC.' }),
+        unreportedCostsToday: count.meta({
+          description: 'Model invocations since midnight UTC without a cost, which the sum does not contain.',
+        }),
+        unreportedCostsMonth: count.meta({
+          description: 'Model invocations since the first day of the month without a cost.',
+        }),
         percentUsedDaily: percentage,
         percentUsedMonthly: percentage,
         projectedMonthUsd: usd

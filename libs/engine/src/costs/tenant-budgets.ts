@@ -29,6 +29,8 @@ function budgetOf(spent: TenantSpending, { dailyUsd, now }: { dailyUsd: number |
     monthlyUsd: null,
     spentTodayUsd: sumUsd([todayUsd]),
     spentMonthUsd: sumUsd([monthUsd]),
+    unreportedCostsToday: spent.todayUnreported,
+    unreportedCostsMonth: spent.monthUnreported,
     percentUsedDaily,
     percentUsedMonthly: null,
     projectedMonthUsd: projected(monthUsd, now),

@@ -202,9 +202,15 @@ describe('costs', () => {
     await progress(bench.engine, ref, said([silent(0), call({ index: 1, costUsd: 3 }), silent(2)]));
     expect(await stored()).toEqual([{ cost_usd: null }, { cost_usd: 3 }, { cost_usd: 0 }]);
     expect(await counts()).toEqual({ todayUsd: 3, counted: Array(6).fill(1) });
+    expect((await tenantBudgets(bench.engine)).tenants).toMatchObject([
+      { unreportedCostsToday: 2, unreportedCostsMonth: 2 },
+    ]);
     const issue = database.db.selectFrom('issues').select('unreported_costs').where('tenant_id', '=', bench.tenantId);
     expect(await issue.executeTakeFirst()).toEqual({ unreported_costs: 1 });
     await aggregateDeltas(bench.engine);
+    expect((await tenantBudgets(bench.engine)).tenants).toMatchObject([
+      { unreportedCostsToday: 1, unreportedCostsMonth: 1 },
+    ]);
     expect(await counts()).toEqual({ todayUsd: 3, counted: Array(6).fill(1) });
     expect(await wrongSums(database)).toEqual({});
   });

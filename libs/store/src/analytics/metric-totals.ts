@@ -6,7 +6,7 @@ import { fleetNote } from '../driver/fragments.ts';
 const note = fleetNote('metrics of the whole deployment');
 
 export interface MetricTotals {
-  costs: { repo: string; agent: string; model: string; usd: number }[];
+  costs: { repo: string; agent: string; model: string; usd: number; unreported: number }[];
   tokens: { model: string; input: number; output: number; cacheRead: number; cacheWrite: number }[];
   transitions: { repo: string; from: string; to: string; n: number }[];
   tasks: { task_type: string; event_type: string; n: number }[];
@@ -19,7 +19,8 @@ export interface MetricTotals {
 export async function metricTotals(fleet: Db): Promise<MetricTotals> {
   const costs = await sql<MetricTotals['costs'][number]>`
     ${note}
-    select r.owner || '/' || r.name as repo, c.agent, c.model, sum(c.usd) as usd
+    select r.owner || '/' || r.name as repo, c.agent, c.model, sum(c.usd) as usd,
+      sum(c.unreported_costs)::bigint as unreported
     from cost_sums c join repos r on r.tenant_id = c.tenant_id and r.id = c.repo_id
     where c.grain = 'month' group by 1, 2, 3`.execute(fleet);
   const tokens = await sql<MetricTotals['tokens'][number]>`

@@ -9,6 +9,9 @@ export interface TenantSpending {
   name: string;
   todayUsd: number;
   monthUsd: number;
+  /** Model calls without a cost, as of the last aggregation. */
+  todayUnreported: number;
+  monthUnreported: number;
   /** The highest reported threshold of today's budget. */
   toldPercent: BudgetPercent | null;
   inFlight: number;
@@ -27,6 +30,11 @@ export async function spendingOfTenants(fleet: Db): Promise<TenantSpending[]> {
         max(s.told_percent) filter (where s.day = today.day) as told
       from daily_spend s cross join today
       where s.day >= date_trunc('month', today.day::timestamp)::date and s.day <= today.day group by 1
+    ), unreported as (
+      select c.tenant_id, sum(c.unreported_costs) as month,
+        sum(c.unreported_costs) filter (where c.at >= today.day::timestamp at time zone 'UTC') as day
+      from cost_sums c cross join today
+      where c.grain = 'day' and c.at >= date_trunc('month', today.day::timestamp) at time zone 'UTC' group by 1
     ), counted as (
       select n.tenant_id, sum(n.n) as n from (
         select c.tenant_id, c.n from issue_counts c where c.state = any(${states}::text[])
@@ -34,9 +42,11 @@ export async function spendingOfTenants(fleet: Db): Promise<TenantSpending[]> {
       ) n group by 1
     )
     select t.id as "tenantId", t.external_id as "externalId", t.name, coalesce(s.day, 0) as "todayUsd",
-      coalesce(s.month, 0) as "monthUsd", s.told as "toldPercent", coalesce(c.n, 0)::int as "inFlight"
+      coalesce(s.month, 0) as "monthUsd", coalesce(u.day, 0)::bigint as "todayUnreported",
+      coalesce(u.month, 0)::bigint as "monthUnreported", s.told as "toldPercent", coalesce(c.n, 0)::int as "inFlight"
     from tenants t
     left join spent s on s.tenant_id = t.id
+    left join unreported u on u.tenant_id = t.id
     left join counted c on c.tenant_id = t.id
     order by t.external_id`.execute(fleet);
   return rows;

@@ -89,6 +89,9 @@ function tenantsOf(rows: Rows, now: number) {
       (sum, { at: time, repoId, usd }) => sum + (time >= since && repos.has(repoId) ? Math.round(usd * 1e6) : 0),
       0,
     ) / 1e6;
+  const unreported = (repos: Set<number>, since: number) =>
+    rows.invocations.filter(({ at: time, repoId, isReported }) => !isReported && time >= since && repos.has(repoId))
+      .length;
   const everything = new Set(rows.repos.map(({ id }) => id));
   const tenants = rows.tenants.map(({ id, externalId }) => {
     const repos = new Set(rows.repos.filter(({ tenantId }) => tenantId === id).map((repo) => repo.id));
@@ -98,6 +101,8 @@ function tenantsOf(rows: Rows, now: number) {
       externalId,
       spentTodayUsd: round(exactly(repos, utcMidnight(at).getTime()), 4),
       spentMonthUsd: round(spent, 4),
+      unreportedCostsToday: unreported(repos, utcMidnight(at).getTime()),
+      unreportedCostsMonth: unreported(repos, month),
       projectedMonthUsd: round((spent / (now - month)) * (next - month), 4),
       inFlightIssues: rows.issues.filter(({ repoId, state }) => repos.has(repoId) && IN_FLIGHT.includes(state)).length,
     };

@@ -68,7 +68,8 @@ function addTotals(samples: Samples, rows: Rows, repoOf: (of: { repoId: number }
     if ((type === 'task_failed' || type === 'task_reclaimed') && task)
       samples.add('svc_task_retries_total', { task_type: task });
   }
-  for (const { model, tokens } of rows.invocations) {
+  for (const { repoId, agent, model, tokens, isReported } of rows.invocations) {
+    if (!isReported) samples.add('svc_unreported_costs_total', { repo: repoOf({ repoId }), agent, model });
     for (const [place, kind] of KINDS.entries()) samples.add('svc_tokens_total', { model, kind }, tokens[place] ?? 0);
   }
 }

@@ -23,6 +23,7 @@ export function createTotals(registry: Registry, store: Store): { refresh(): Pro
     new Counter({ name, help, labelNames: [...labelNames], registers });
   const counters = {
     cost: counter('svc_cost_usd_total', 'Spending in US dollars.', ['repo', 'agent', 'model']),
+    unreported: counter('svc_unreported_costs_total', 'Model invocations without a cost.', ['repo', 'agent', 'model']),
     tokens: counter('svc_tokens_total', 'Tokens read and written by models.', ['model', 'kind']),
     transitions: counter('svc_state_transitions_total', 'State transitions of issues.', ['repo', 'from', 'to']),
     finished: counter('svc_tasks_finished_total', 'Finished tasks by outcome.', ['task_type', 'outcome']),
@@ -59,11 +60,14 @@ export function createTotals(registry: Registry, store: Store): { refresh(): Pro
   };
 }
 
-type Counters = Record<'cost' | 'tokens' | 'transitions' | 'finished' | 'retries', Counter>;
+type Counters = Record<'cost' | 'unreported' | 'tokens' | 'transitions' | 'finished' | 'retries', Counter>;
 
 function put(counters: Counters, { costs, tokens, transitions, tasks }: MetricTotals): void {
   for (const counter of Object.values(counters)) counter.reset();
-  for (const { usd, ...labels } of costs) counters.cost.inc(labels, usd);
+  for (const { usd, unreported, ...labels } of costs) {
+    counters.cost.inc(labels, usd);
+    counters.unreported.inc(labels, unreported);
+  }
   for (const { model, ...kinds } of tokens) {
     counters.tokens.inc({ model, kind: 'input' }, kinds.input);
     counters.tokens.inc({ model, kind: 'output' }, kinds.output);

@@ -234,6 +234,7 @@ describe('GET /dashboard', () => {
             monthlyUsd: null,
           },
           ...{ spentTodayUsd: 8.5, spentMonthUsd: 13.5, percentUsedDaily: 85, percentUsedMonthly: null },
+          ...{ unreportedCostsToday: 0, unreportedCostsMonth: 0 },
           // Ten days and a half of 31 are over.
           ...{ projectedMonthUsd: Math.round((13.5 * 31 * 10_000) / 10.5) / 10_000, status: 'warning' },
           ...{ thresholdsPct: [80, 90, 100], lastThresholdPct: null, inFlightIssues: expect.any(Number) },

@@ -19,7 +19,7 @@ const NAMES = `svc_up svc_uptime_seconds svc_build_info svc_store_connected svc_
   svc_tasks svc_task_oldest_pending_seconds svc_task_oldest_claim_seconds svc_workers svc_worker_utilization_ratio
   svc_projections svc_dead_letters_unresolved svc_consistency_findings svc_tenant_spend_usd svc_tenant_budget_usd
   svc_pipeline_cycle_time_seconds svc_pipeline_success_ratio svc_pipeline_autonomy_ratio svc_vcs_rate_limit_remaining
-  svc_sse_clients svc_cost_usd_total svc_tokens_total svc_state_transitions_total svc_tasks_finished_total
+  svc_sse_clients svc_cost_usd_total svc_unreported_costs_total svc_tokens_total svc_state_transitions_total svc_tasks_finished_total
   svc_task_retries_total svc_projection_attempts_total svc_auto_unblocks_total svc_http_requests_total
   svc_task_queue_wait_seconds svc_task_run_seconds svc_projection_lag_seconds svc_http_request_seconds
   svc_inbox_lag_seconds svc_inbox_deliveries`.split(/\s+/);
@@ -50,7 +50,7 @@ describe('/prometheus', () => {
     expect(all).toContain('svc_pipeline_issues_paused{repo="acme/shop"} 0');
     expect(all).toContain('svc_pipeline_issues_blocked{repo="acme/shop"} 0');
     // As a label or a part of one; a figure may contain the digits.
-    expect(all).not.toMatch(/"[^"]*471[12][^"]*"/);
+    expect(all).not.toMatch(/="[^"\n]*471[12][^"\n]*"/);
     await until('tasks are read', async () =>
       (await text()).includes('svc_tasks{repo="acme/shop",task_type="analyze",status="pending"} 2'),
     );

@@ -1,5 +1,5 @@
 import { When } from '@pipeline/web/components/when.tsx';
-import { formatUsd } from '@pipeline/web/format/money.ts';
+import { formatSum, formatUsd } from '@pipeline/web/format/money.ts';
 import { formatPercent, plural } from '@pipeline/web/format/number.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
@@ -50,12 +50,14 @@ function TenantLine({ tenant }: { tenant: Tenant }) {
       <Budget
         name="Today, since 00:00 UTC"
         spent={tenant.spentTodayUsd}
+        unreported={tenant.unreportedCostsToday}
         limit={tenant.dailyUsd}
         percent={tenant.percentUsedDaily}
       />
       <Budget
         name="This month, UTC"
         spent={tenant.spentMonthUsd}
+        unreported={tenant.unreportedCostsMonth}
         limit={tenant.monthlyUsd}
         percent={tenant.percentUsedMonthly}
       />
@@ -73,12 +75,14 @@ function TenantLine({ tenant }: { tenant: Tenant }) {
 interface BudgetProps {
   name: string;
   spent: number;
+  unreported: number;
   limit: number | null;
   percent: number | null;
 }
 
-function Budget({ name, spent, limit, percent }: BudgetProps) {
-  const text = limit === null ? formatUsd(spent) : `${formatUsd(spent)} of ${formatUsd(limit)}`;
+function Budget({ name, spent, unreported, limit, percent }: BudgetProps) {
+  const sum = formatSum(spent, unreported);
+  const text = limit === null ? sum : `${sum} of ${formatUsd(limit)}`;
   return (
     <div className={styles.budget}>
       <span>{name}</span>
