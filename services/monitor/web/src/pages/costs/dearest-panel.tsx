@@ -25,7 +25,7 @@ export function DearestPanel({ repo }: { repo: string | undefined }) {
     .slice(0, SHOWN);
   const isPartial = query.data?.page.hasMore === true;
   return (
-    <Panel title="Dearest issues, all time" query={query} height={200}>
+    <Panel title="Most expensive issues, all time" query={query} height={200}>
       {() => (
         <>
           {isPartial && (
