@@ -1,5 +1,7 @@
 import { ROLES } from '@pipeline/domain';
 import { z } from 'zod';
+import { memberRoutes } from './accounts/browser-members.ts';
+import { change, get, inOrg, OrgQuery, orgErrors } from './accounts/browser-route.ts';
 import { Bootstrap } from './accounts/hosted-bootstrap.ts';
 import { PipelineOverview } from './analytics/hosted.ts';
 import { CostSummary } from './costs/summary.ts';
@@ -9,20 +11,11 @@ import { IssueWhy } from './issues/why.ts';
 import { RepoQuery, repoNotFound } from './repos/hosted-read.ts';
 import { PaginatedResponse, Timestamp } from './wire/envelopes.ts';
 import { pageQuery } from './wire/paging.ts';
-import { type DeclaredError, route } from './wire/route.ts';
+import { route } from './wire/route.ts';
 import { getAsset } from './wire/web-files.ts';
 
-const browser = { auth: 'session', tags: ['Pages'], undocumented: true } as const;
-const get = { ...browser, method: 'get' } as const;
-/** Changes need the form token of the session in the header `x-form-token`. */
-const change = { ...browser, method: 'post' } as const;
+const repoErrors = [...orgErrors, repoNotFound];
 
-const noOrg: DeclaredError = { code: 'NOT_FOUND', description: 'No such organisation, or the user is no member of it' };
-const orgErrors = [noOrg];
-const repoErrors = [noOrg, repoNotFound];
-
-const OrgQuery = z.string().min(1).max(63).meta({ description: 'Id of the organisation.', example: 'acme' });
-const inOrg = z.object({ org: OrgQuery });
 const inRepo = z.object({ org: OrgQuery, repo: RepoQuery });
 
 const issueNumber = z.object({
@@ -168,31 +161,6 @@ const browserEndConnections = route({
   replies: { 200: { description: 'Number of ended connections.', body: Ended } },
 });
 
-const browserMembers = route({
-  ...get,
-  id: 'browserMembers',
-  path: '/account/data/members',
-  summary: 'List the members of an organisation',
-  description: 'For owners; other members get 404.',
-  query: inOrg,
-  replies: {
-    200: {
-      description: 'The members.',
-      body: z.object({
-        items: z.array(
-          z.object({
-            email: z.string(),
-            name: z.string(),
-            role: z.enum(ROLES),
-            repos: z.array(z.string()).nullable().meta({ description: 'Null: every enabled repo.' }),
-          }),
-        ),
-      }),
-    },
-  },
-  errors: orgErrors,
-});
-
 const browserSessions = route({
   ...get,
   id: 'browserSessions',
@@ -235,7 +203,7 @@ export const browserRoutes = [
   // Before the route with a parameter in the place of `end-all`.
   browserEndConnections,
   browserEndConnection,
-  browserMembers,
+  ...memberRoutes,
   browserSessions,
   browserEndSession,
 ] as const;

@@ -4,6 +4,7 @@ export { linkIdentityOf, listIdentities, unlinkIdentityOf } from './accounts/ide
 export { inviteMember, listInvitations, revokeInvitation } from './accounts/invitations.ts';
 export { addMember, changeRole, listGrants, removeMember } from './accounts/members.ts';
 export { createOrg, listOrgs, showOrg } from './accounts/orgs.ts';
+export { asOwner } from './accounts/owner.ts';
 export { createUser, disableUser, listUsers, setPassword } from './accounts/users.ts';
 export {
   createWorkerToken,

@@ -26,6 +26,8 @@ import { hashPassword, PASSWORD_LENGTH } from './passwords.ts';
 const MAX_DAYS = 30;
 const DAY_MS = 86_400_000;
 const MAX_NAME = 100;
+/** Open invitations of an organisation. */
+const MAX_OPEN = 100;
 
 interface Invitation {
   org: string;
@@ -38,7 +40,7 @@ interface Invitation {
 /**
  * Invites a person to an organisation. The token is returned here only: the store has its SHA-256. Anybody with the link
  * can accept it, once.
- * @throws AppError NOT_FOUND; INVALID_INPUT for an invalid address, role or number of days.
+ * @throws AppError NOT_FOUND; INVALID_INPUT for an invalid address, role or number of days, or too many open invitations.
  */
 export async function inviteMember(admin: Admin, { org: orgId, email, role: wanted, days }: Invitation) {
   const role = requireRole(wanted);
@@ -48,6 +50,8 @@ export async function inviteMember(admin: Admin, { org: orgId, email, role: want
   const id = `inv_${randomBytes(9).toString('base64url')}`;
   return administer(admin, async (tx) => {
     const org = await requireOrg(tx, orgId);
+    const open = (await invitationsOf(tx, org.id)).filter((row) => stateOf(row) === 'open');
+    if (open.length >= MAX_OPEN) refuse(`${orgId} has ${MAX_OPEN} open invitations: revoke one first`);
     const expiresAt = new Date((await storeTime(tx)).getTime() + days * DAY_MS).toISOString();
     const invitation = {
       tenantId: org.id,
@@ -95,8 +99,7 @@ export function revokeInvitation(admin: Admin, { org: orgId, id }: { org: string
   return administer(admin, async (tx) => {
     const org = await requireOrg(tx, orgId);
     const row = await revokeOpenInvitation(tx, org.id, id);
-    if (!row)
-      return notFound(`${orgId} has no open invitation ${id}; pipeline admin invitation list ${orgId} shows all`);
+    if (!row) return notFound(`${orgId} has no open invitation ${id}; the list of its invitations has all`);
     await audit(tx, admin, {
       action: 'invitation-revoke',
       subject: subjectOf(id, orgId),

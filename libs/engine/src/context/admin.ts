@@ -8,6 +8,8 @@ export interface Admin {
   engine: Engine;
   actor: string;
   reason: string | null;
+  /** Checks the right of the actor, in the transaction of each action. @throws AppError. */
+  authorize?: (tx: Tx) => Promise<void>;
 }
 
 /** The OS user, or its number if it has no name, as in a container that runs under any user. */
@@ -20,8 +22,11 @@ export function machineUser(): string {
 }
 
 /** A transaction over data of no single tenant, such as users. */
-export const administer = <T>({ engine }: Admin, work: (tx: Tx) => Promise<T>): Promise<T> =>
-  inTransaction(engine.store.tenant, work);
+export const administer = <T>({ engine, authorize }: Admin, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  inTransaction(engine.store.tenant, async (tx) => {
+    await authorize?.(tx);
+    return work(tx);
+  });
 
 /** Records an action without a repo, in its transaction. */
 export const audit = (

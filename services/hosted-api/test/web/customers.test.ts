@@ -195,6 +195,46 @@ inBrowser('the customers’ pages', () => {
     await both.getByText(`Repositories of ${orgs[1]?.name}`).waitFor();
   }, 60_000);
 
+  test('invites a person, changes their role and removes them, and they read nothing more', async () => {
+    const { page, complaints } = await open(360, 'light');
+    await logIn(page, owner);
+    await page.goto(`${world.front.url}/#/members`);
+    await page.getByText('No invitation is open.').waitFor();
+    await page.getByRole('button', { name: 'Invite a person' }).click();
+    await page.getByLabel('Email address').fill('nina@example.org');
+    await page.getByLabel('Role').selectOption('member');
+    await checkPage(page, 'invite dialog');
+    await page.getByRole('button', { name: 'Create the link' }).click();
+    const link = (await page.getByRole('dialog').locator('code').textContent()) ?? '';
+    await checkPage(page, 'link of the invitation');
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('nina@example.org as member').waitFor();
+
+    const { page: hers } = await open(768, 'dark');
+    await hers.goto(link);
+    await hers.getByLabel('Name').fill('Nina');
+    await hers.getByLabel('Password').fill(PASSWORD);
+    await hers.getByRole('button', { name: /^Create/ }).click();
+    await hers.getByRole('navigation').first().waitFor();
+
+    await page.reload();
+    await page.getByText('No invitation is open.').waitFor();
+    await page.getByRole('button', { name: 'Make nina@example.org an owner' }).click();
+    await checkPage(page, 'change of a role');
+    await page.getByRole('button', { name: 'Make owner', exact: true }).click();
+    await page.getByRole('button', { name: 'No longer make nina@example.org an owner' }).waitFor();
+    await hers.goto(`${world.front.url}/#/members`);
+    await hers.reload();
+    await hers.getByRole('button', { name: `Remove ${owner.email}` }).waitFor();
+
+    await page.getByRole('button', { name: 'Remove nina@example.org' }).click();
+    await page.getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByText('Nina · nina@example.org').waitFor({ state: 'detached' });
+    await hers.reload();
+    await hers.getByText('You are not a member of an organisation.').waitFor();
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
   test('leaves to the start page when the user logs out', async () => {
     const { page } = await open(360, 'dark');
     await logIn(page, owner);

@@ -1,24 +1,19 @@
 import type { browserRoutes } from '@pipeline/contract';
-import { AppError } from '@pipeline/domain';
 import { costsOf, explainIssue, listIssues, timelineOf } from '@pipeline/engine';
 import { type HandlersOf, webAsset } from '@pipeline/http';
 import {
   deleteSessionOf,
-  findMemberScope,
   liveConnectionsOf,
-  membersOf,
-  type OrgScope,
   organisationsOf,
   revokeConnection,
   revokeConnectionsOf,
-  type Store,
   sessionsOf,
-  tenantIdOf,
 } from '@pipeline/store';
-import type { SessionIdentity } from '../../accounts/browser-sessions.ts';
 import { SCOPE } from '../../auth/public-address.ts';
 import type { HostedContext } from '../../context/context.ts';
 import { bootstrapOf, overviewFor } from '../../context/reads.ts';
+import { memberHandlers } from './browser-members.ts';
+import { scopeIn } from './browser-scope.ts';
 
 type Handlers = HandlersOf<typeof browserRoutes, { session: HostedContext['authenticateSession'] }>;
 
@@ -26,20 +21,10 @@ type Handlers = HandlersOf<typeof browserRoutes, { session: HostedContext['authe
 export const browserHandlers = (context: HostedContext): Handlers => ({
   ...readHandlers(context),
   ...accountHandlers(context),
+  ...memberHandlers(context),
   getAsset: ({ params, request }) =>
     context.webDir === undefined ? Promise.resolve({ status: 404 }) : webAsset(context.webDir, params.path, request),
 });
-
-/**
- * What the user may read in an organisation, from the primary for every request.
- * @throws AppError NOT_FOUND for an unknown organisation and for one of others: the answers do not differ.
- */
-async function scopeIn(store: Store, { account }: SessionIdentity, org: string): Promise<OrgScope> {
-  const tenantId = await tenantIdOf(store.tenant, org);
-  const scope = tenantId === null ? null : await findMemberScope(store.tenant, tenantId, account.id);
-  if (scope === null) throw new AppError('NOT_FOUND', 'There is no such organisation, or you are not a member of it');
-  return scope;
-}
 
 function readHandlers(context: HostedContext) {
   const { store } = context.engine;
@@ -74,18 +59,6 @@ function readHandlers(context: HostedContext) {
       const page = { slug, number: Number(params.number), limit, offset };
       const { timeline, total } = await timelineOf(store, scope, page);
       return { status: 200, body: { ...timeline, total } };
-    },
-    browserMembers: async ({ identity, query }) => {
-      const scope = await scopeIn(store, identity, query.org);
-      if (scope.role !== 'owner') throw new AppError('NOT_FOUND', 'Only owners of the organisation see its members');
-      const members = await membersOf(store.tenant, scope.tenantId);
-      const items = members.map(({ email, name, role, granted }) => ({
-        email,
-        name,
-        role,
-        repos: role === 'member' ? granted : null,
-      }));
-      return { status: 200, body: { items } };
     },
   } satisfies Partial<Handlers>;
 }

@@ -2,6 +2,7 @@ import { AppError } from '@pipeline/domain';
 import { acceptAsNewUser, acceptInvitation, findInvitation } from '@pipeline/engine';
 import type { OpenInvitation } from '@pipeline/store';
 import type { Visitor } from '../../accounts/browser-sessions.ts';
+import { invitationPath } from '../../accounts/invitation-path.ts';
 import { goTo, type PageAnswer, show, strangeForm } from '../../pages/answers.ts';
 import { type InvitationView, invitationPage } from '../../pages/invitation-page.ts';
 import { noticePage } from '../../pages/notice-page.ts';
@@ -34,7 +35,7 @@ export function invitationHandlers(deps: PageDeps) {
       if (!invitation) return show(404, overPage());
       const visitor = await sessions.visitor(request);
       if (form.get('as') === 'new') return acceptAsNew(deps, input, { form, token, invitation, visitor });
-      if (!visitor.account) return goTo(loginFor(addressOf(token)));
+      if (!visitor.account) return goTo(loginFor(invitationPath(token)));
       if (!(await acceptInvitation(store, invitation, visitor.account.id))) return show(404, overPage());
       input.log.info('invitation accepted', { invitation: invitation.id, user: visitor.account.id });
       return goTo('/');
@@ -70,14 +71,12 @@ function asRefusal(error: unknown): AppError {
   throw error;
 }
 
-const addressOf = (token: string): string => `/account/invitation?token=${token}`;
-
 const viewOf = (invitation: OpenInvitation, token: string, { account, formToken }: Visitor): InvitationView => ({
   invitation,
   token,
   formToken,
   account: account ?? null,
-  loginUrl: loginFor(addressOf(token)),
+  loginUrl: loginFor(invitationPath(token)),
 });
 
 /** The same for every reason, so that a link says nothing about invitations. */

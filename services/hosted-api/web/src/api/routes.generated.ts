@@ -11,6 +11,11 @@ export const ROUTES = {
   browserEndConnections: ['post', '/account/data/connections/end-all'],
   browserEndConnection: ['post', '/account/data/connections/{id}/end'],
   browserMembers: ['get', '/account/data/members'],
+  browserChangeRole: ['post', '/account/data/members/role'],
+  browserRemoveMember: ['post', '/account/data/members/remove'],
+  browserInvitations: ['get', '/account/data/invitations'],
+  browserInvite: ['post', '/account/data/invitations'],
+  browserRevokeInvitation: ['post', '/account/data/invitations/{id}/revoke'],
   browserSessions: ['get', '/account/data/sessions'],
   browserEndSession: ['post', '/account/data/sessions/{id}/end'],
 } as const;

@@ -12,6 +12,8 @@ export interface EndPlan {
   effect: string;
   /** "End connection" */
   verb: string;
+  /** What is said when it fails; default: it was not ended. */
+  failure?: string;
   run: () => Promise<unknown>;
 }
 
@@ -29,7 +31,7 @@ export function EndDialog({ plan, onClose }: { plan: EndPlan; onClose: () => voi
     <Dialog title={plan.title} role="alertdialog" onClose={onClose}>
       <div className={layout.stack}>
         <p>{plan.effect}</p>
-        {error && <FailureNote what="It was not ended" error={error} />}
+        {error && <FailureNote what={plan.failure ?? 'It was not ended'} error={error} />}
         <div className={layout.row}>
           <Button kind="danger" isDisabled={isPending} autoFocus onPress={() => mutate()}>
             {plan.verb}

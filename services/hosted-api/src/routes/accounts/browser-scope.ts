@@ -1,0 +1,14 @@
+import { AppError } from '@pipeline/domain';
+import { findMemberScope, type OrgScope, type Store, tenantIdOf } from '@pipeline/store';
+import type { SessionIdentity } from '../../accounts/browser-sessions.ts';
+
+/**
+ * What the user may read in an organisation, from the primary for every request.
+ * @throws AppError NOT_FOUND for an unknown organisation and for one of others: the answers do not differ.
+ */
+export async function scopeIn(store: Store, { account }: SessionIdentity, org: string): Promise<OrgScope> {
+  const tenantId = await tenantIdOf(store.tenant, org);
+  const scope = tenantId === null ? null : await findMemberScope(store.tenant, tenantId, account.id);
+  if (scope === null) throw new AppError('NOT_FOUND', 'There is no such organisation, or you are not a member of it');
+  return scope;
+}

@@ -1,0 +1,96 @@
+import { Button } from '@pipeline/web/components/button.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
+import { Panel } from '@pipeline/web/page/panel.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { change, read } from '../../api/request.ts';
+import type { Reply } from '../../api/types.ts';
+import { EndDialog, type EndPlan } from '../end-dialog.tsx';
+
+export type Org = Reply<'browserUser'>['orgs'][number];
+type Member = Reply<'browserMembers'>['items'][number];
+
+interface MembersPanelProps {
+  org: Org;
+  ownEmail: string;
+  formToken: string;
+}
+
+/** The members, with their roles; owners change and remove the others. */
+export function MembersPanel({ org, ownEmail, formToken }: MembersPanelProps) {
+  const query = useQuery(read('browserMembers', { query: { org: org.slug } }));
+  const [plan, setPlan] = useState<EndPlan | null>(null);
+  return (
+    <Panel title={`Members of ${org.name}`} query={query} height={160}>
+      {() => (
+        <>
+          <ul className={layout.list}>
+            {query.data?.items.map((member) => (
+              <li key={member.email} className={layout.item}>
+                <span className={layout.line}>
+                  <span className={layout.grow}>
+                    {member.name} · {member.email}
+                  </span>
+                  <span className={layout.muted}>
+                    {member.email === ownEmail ? `${member.role}, you` : member.role}
+                  </span>
+                </span>
+                <span className={layout.line}>
+                  <span className={`${layout.grow} ${layout.muted}`}>
+                    {member.repos === null
+                      ? 'reads all repositories'
+                      : `reads ${member.repos.join(', ') || 'no repository'}`}
+                  </span>
+                  {member.email !== ownEmail && (
+                    <>
+                      <Button
+                        aria-label={`${other(member) === 'owner' ? 'Make' : 'No longer make'} ${member.email} an owner`}
+                        onPress={() => setPlan(newRole(org, member, formToken))}
+                      >
+                        {other(member) === 'owner' ? 'Make owner' : 'Make member'}
+                      </Button>
+                      <Button
+                        kind="danger"
+                        aria-label={`Remove ${member.email}`}
+                        onPress={() => setPlan(removal(org, member, formToken))}
+                      >
+                        Remove
+                      </Button>
+                    </>
+                  )}
+                </span>
+              </li>
+            ))}
+          </ul>
+          {plan && <EndDialog plan={plan} onClose={() => setPlan(null)} />}
+        </>
+      )}
+    </Panel>
+  );
+}
+
+const other = ({ role }: Member): Member['role'] => (role === 'owner' ? 'member' : 'owner');
+
+const newRole = (org: Org, member: Member, formToken: string): EndPlan => ({
+  title: other(member) === 'owner' ? `Make ${member.name} an owner?` : `Make ${member.name} a member?`,
+  effect:
+    other(member) === 'owner'
+      ? `${member.email} then reads all repositories of ${org.name}, and changes its members.`
+      : `${member.email} then reads the granted repositories of ${org.name} only.`,
+  verb: other(member) === 'owner' ? 'Make owner' : 'Make member',
+  failure: 'The role was not changed',
+  run: () =>
+    change(
+      'browserChangeRole',
+      { query: { org: org.slug }, body: { email: member.email, role: other(member) } },
+      formToken,
+    ),
+});
+
+const removal = (org: Org, { name, email }: Member, formToken: string): EndPlan => ({
+  title: `Remove ${name} from ${org.name}?`,
+  effect: `${email}, the programs that read on their behalf and their client credentials lose access to ${org.name} at once. Their account stays.`,
+  verb: 'Remove',
+  failure: 'The member was not removed',
+  run: () => change('browserRemoveMember', { query: { org: org.slug }, body: { email } }, formToken),
+});
