@@ -40,7 +40,7 @@ async function search() {
   try {
     if (query !== '') {
       found = (await loadIndex()).search(query);
-      report = found.length === 0 ? 'No results' : `${found.length} results`;
+      report = found.length === 0 ? 'No results' : `${Math.min(found.length, SHOWN)} of ${found.length} results`;
     }
   } catch {
     report = 'The search index could not be loaded.';
