@@ -234,6 +234,10 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     repos: ['access', 'git', 'http', 'issues', 'protection', 'render', 'state'],
     webhooks: ['access', 'apps', 'http', 'render', 'state'],
   },
+  site: {
+    '.': ['pages', 'reference'],
+    reference: ['pages'],
+  },
   stack: {
     '.': ['start'],
     children: ['data', 'demo', 'supervision'],
