@@ -1,18 +1,17 @@
 import type { browserRoutes } from '@pipeline/contract';
 import { AppError } from '@pipeline/domain';
-import { admin } from '@pipeline/engine';
-import type { HandlersOf } from '@pipeline/http';
+import { admin, type Engine } from '@pipeline/engine';
+import type { Authenticate, HandlersOf } from '@pipeline/http';
 import { membersOf } from '@pipeline/store';
 import type { SessionIdentity } from '../../accounts/browser-sessions.ts';
 import { invitationPath } from '../../accounts/invitation-path.ts';
-import type { HostedContext } from '../../context/context.ts';
 import { scopeIn } from './browser-scope.ts';
 
-type Handlers = HandlersOf<typeof browserRoutes, { session: HostedContext['authenticateSession'] }>;
+type Handlers = HandlersOf<typeof browserRoutes, { session: Authenticate<SessionIdentity> }>;
 type Asked = { identity: SessionIdentity; query: { org: string } };
 
 /** Members and invitations of an organisation: the use cases of administrators, with the rights of its owners. */
-export function memberHandlers({ engine }: HostedContext) {
+export function memberHandlers(engine: Engine) {
   const { store } = engine;
   const owner = async ({ identity, query }: Asked): Promise<{ actor: admin.Admin; tenantId: number }> => {
     const { tenantId, role } = await scopeIn(store, identity, query.org);
