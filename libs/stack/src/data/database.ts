@@ -59,7 +59,7 @@ async function enterState({ tenant: db }: Store, state: StackState): Promise<voi
   const tenantId = await ensureTenant(db, state.tenant);
   const { email, password } = state.user;
   const passwordHash = await hashPassword(password);
-  await insertUser(db, { email, name: 'Demo', passwordHash, tenantId, role: 'admin' });
+  await insertUser(db, { email, name: 'Demo', passwordHash, tenantId, role: 'owner' });
   const tokenHash = hashToken(state.workerToken);
   await insertWorkerToken(db, { tenantId, name: 'stack', tokenHash, repoIds: null });
 }

@@ -17,9 +17,11 @@ export default function MembersPage() {
     );
   return (
     <Page title="Members">
-      <MembersPanel org={org} ownEmail={user.data?.email ?? ''} formToken={formToken} />
-      <InvitationsPanel org={org} formToken={formToken} />
-      <p className={layout.muted}>The operator of this service grants access to single repositories.</p>
+      <div className={layout.stack}>
+        <MembersPanel org={org} ownEmail={user.data?.email ?? ''} formToken={formToken} />
+        <InvitationsPanel org={org} formToken={formToken} />
+        <p className={layout.muted}>The operator of this service grants access to single repositories.</p>
+      </div>
     </Page>
   );
 }

@@ -11,11 +11,8 @@ import { useState } from 'react';
 import { change } from '../../api/request.ts';
 import type { Reply } from '../../api/types.ts';
 import type { Org } from './members-panel.tsx';
+import { ROLES } from './roles.ts';
 
-const ROLES = [
-  { value: 'member', label: 'Member: reads granted repositories' },
-  { value: 'owner', label: 'Owner: reads all, changes members' },
-] as const;
 const DAYS = [
   { value: '1', label: '1 day' },
   { value: '7', label: '7 days' },

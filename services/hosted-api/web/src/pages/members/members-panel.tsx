@@ -1,4 +1,5 @@
 import { Button } from '@pipeline/web/components/button.tsx';
+import { SelectField } from '@pipeline/web/components/select-field.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
 import { Panel } from '@pipeline/web/page/panel.tsx';
 import { useQuery } from '@tanstack/react-query';
@@ -6,6 +7,7 @@ import { useState } from 'react';
 import { change, read } from '../../api/request.ts';
 import type { Reply } from '../../api/types.ts';
 import { EndDialog, type EndPlan } from '../end-dialog.tsx';
+import { ROLES } from './roles.ts';
 
 export type Org = Reply<'browserUser'>['orgs'][number];
 type Member = Reply<'browserMembers'>['items'][number];
@@ -43,12 +45,13 @@ export function MembersPanel({ org, ownEmail, formToken }: MembersPanelProps) {
                   </span>
                   {member.email !== ownEmail && (
                     <>
-                      <Button
-                        aria-label={`${other(member) === 'owner' ? 'Make' : 'No longer make'} ${member.email} an owner`}
-                        onPress={() => setPlan(newRole(org, member, formToken))}
-                      >
-                        {other(member) === 'owner' ? 'Make owner' : 'Make member'}
-                      </Button>
+                      <SelectField
+                        label={`Role of ${member.email}`}
+                        hideLabel
+                        choices={ROLES}
+                        value={member.role}
+                        onChange={(role) => setPlan(newRole(org, member, { role, formToken }))}
+                      />
                       <Button
                         kind="danger"
                         aria-label={`Remove ${member.email}`}
@@ -69,22 +72,22 @@ export function MembersPanel({ org, ownEmail, formToken }: MembersPanelProps) {
   );
 }
 
-const other = ({ role }: Member): Member['role'] => (role === 'owner' ? 'member' : 'owner');
+const EFFECTS: Readonly<Record<Member['role'], string>> = {
+  owner: 'reads all repositories and changes members',
+  admin: 'reads all repositories',
+  member: 'reads granted repositories only',
+};
 
-const newRole = (org: Org, member: Member, formToken: string): EndPlan => ({
-  title: other(member) === 'owner' ? `Make ${member.name} an owner?` : `Make ${member.name} a member?`,
-  effect:
-    other(member) === 'owner'
-      ? `${member.email} then reads all repositories of ${org.name}, and changes its members.`
-      : `${member.email} then reads the granted repositories of ${org.name} only.`,
-  verb: other(member) === 'owner' ? 'Make owner' : 'Make member',
+const newRole = (
+  org: Org,
+  { name, email }: Member,
+  { role, formToken }: { role: Member['role']; formToken: string },
+): EndPlan => ({
+  title: `Change the role of ${name} to ${role}?`,
+  effect: `${email} then ${EFFECTS[role]} in ${org.name}.`,
+  verb: 'Change role',
   failure: 'The role was not changed',
-  run: () =>
-    change(
-      'browserChangeRole',
-      { query: { org: org.slug }, body: { email: member.email, role: other(member) } },
-      formToken,
-    ),
+  run: () => change('browserChangeRole', { query: { org: org.slug }, body: { email, role } }, formToken),
 });
 
 const removal = (org: Org, { name, email }: Member, formToken: string): EndPlan => ({
