@@ -192,7 +192,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     charts: ['api'],
     login: ['api'],
     page: ['api', 'stream'],
-    pages: ['actions', 'api', 'charts', 'markdown', 'navigation', 'page', 'peek', 'stream'],
+    pages: ['actions', 'api', 'charts', 'checks', 'markdown', 'navigation', 'page', 'peek', 'stream'],
     peek: ['actions', 'api', 'navigation'],
     shell: ['actions', 'api', 'navigation', 'stream'],
     stream: ['api'],

@@ -1,4 +1,4 @@
-import { isStorable } from '@pipeline/domain';
+import { CHECK_STATES, isStorable } from '@pipeline/domain';
 import { z } from 'zod';
 import { UnreportedCosts } from '../costs/by-window.ts';
 import { tenant } from '../repos/query.ts';
@@ -26,6 +26,10 @@ const FoundIssue = IssueListItem.extend({
     example: 240,
   }),
   unreportedCosts: UnreportedCosts,
+  checks: z.enum(CHECK_STATES).nullable().meta({
+    description:
+      'Reported checks of the head of the open pull request: `failure` when one failed, else `pending` when one has not ended. Null without a pull request or without checks.',
+  }),
 }).meta({ id: 'FoundIssue' });
 
 /** An issue number, or a search term of at least three characters. */

@@ -1,4 +1,10 @@
-import { type IssueListItem, type State, type WarnAfterMinutes, WORK_TASK_TYPES } from '@pipeline/domain';
+import {
+  type CheckState,
+  type IssueListItem,
+  type State,
+  type WarnAfterMinutes,
+  WORK_TASK_TYPES,
+} from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
@@ -25,6 +31,8 @@ interface OperatorFacts {
   /** Null = the state has no limit. */
   slaMinutes: number | null;
   unreportedCosts: number;
+  /** Of the head of the open pull request; null without one or without checks. */
+  checks: CheckState | null;
 }
 
 export type FoundIssue = IssueListItem & OperatorFacts;
@@ -32,7 +40,7 @@ export type FoundIssue = IssueListItem & OperatorFacts;
 const NOTE = fleetNote('operators see all tenants');
 
 /**
- * One row more than `limit` if there is one. Longest in state first. Cost beside the search: three index probes per row.
+ * One row more than `limit` if there is one. Longest in state first. Cost beside the search: five index probes per row.
  * @param limits of the states of repos whose workflow sets none.
  */
 export async function findIssues(
@@ -51,11 +59,18 @@ const workTypes = sql.join(WORK_TASK_TYPES.map((type) => sql.lit(type)));
 const withFacts = (page: RawBuilder<unknown>, limits: WarnAfterMinutes): RawBuilder<Row> => sql`
   ${NOTE}
   select coalesce(p.body, p.big_body)::json as item, p.repo, p.tenant, k.attempt, k.max_attempts as "maxAttempts",
-    ${slaLimitOf(limits)} as "slaMinutes", i.unreported_costs as "unreportedCosts"
+    ${slaLimitOf(limits)} as "slaMinutes", i.unreported_costs as "unreportedCosts", c.state as checks
   from (${page}) p
   join issues i on i.tenant_id = p.tenant_id and i.repo_id = p.repo_id and i.issue_number = p.issue_number
   left join tasks k on k.tenant_id = i.tenant_id and k.issue_id = i.id and k.task_type in (${workTypes})
   left join workflow_snapshots w on w.tenant_id = i.tenant_id and w.repo_id = i.repo_id and w.active
+  left join pull_requests r on r.tenant_id = p.tenant_id and r.repo_id = p.repo_id and r.state = 'open'
+    and r.number = (coalesce(p.body, p.big_body)::json ->> 'prNumber')::bigint
+  left join lateral (
+    select case when bool_or(c.state = 'failure') then 'failure' when bool_or(c.state = 'pending') then 'pending'
+      else 'success' end as state
+    from commit_checks c where c.tenant_id = r.tenant_id and c.repo_id = r.repo_id and c.sha = r.head_sha group by c.sha
+  ) c on true
   order by p.state_entered_at, p.tenant_id, p.repo_id, p.issue_number`;
 
 /**

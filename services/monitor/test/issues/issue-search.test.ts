@@ -120,6 +120,66 @@ describe('GET /api/issues', () => {
     ]);
   });
 
+  test.each<[string[], string | null]>([
+    [['success', 'pending', 'failure'], 'failure'],
+    [['success', 'pending'], 'pending'],
+    [['success', 'success'], 'success'],
+    [[], null],
+  ])('an issue whose open pull request has the checks %j is listed with %s', async (states, wanted) => {
+    const { db } = database;
+    const { id: repo_id, tenant_id } = shop.repo;
+    const at = new Date(START).toISOString();
+    const issueId = (
+      await db
+        .selectFrom('issues')
+        .select('id')
+        .where('repo_id', '=', repo_id)
+        .where('issue_number', '=', 1)
+        .executeTakeFirstOrThrow()
+    ).id;
+    const pull = {
+      tenant_id,
+      repo_id,
+      issue_id: issueId,
+      number: 70,
+      url: '',
+      title: '',
+      body: '',
+      head_ref: 'svc/issue-1',
+      head_sha: 'abc',
+      base_ref: 'main',
+      state: 'open',
+      agent_authored: true,
+      opened_at: at,
+      host_updated_at: at,
+    };
+    await db.deleteFrom('pull_requests').execute();
+    await db.deleteFrom('commit_checks').execute();
+    await db.insertInto('pull_requests').values(pull).execute();
+    for (const [index, state] of states.entries()) {
+      const check = {
+        tenant_id,
+        repo_id,
+        sha: 'abc',
+        kind: 'check-run',
+        name: `c${index}`,
+        state,
+        host_id: 1,
+        reported_at: at,
+      };
+      await db
+        .insertInto('commit_checks')
+        .values([check, { ...check, sha: 'older', state: 'failure' }])
+        .execute();
+    }
+    await inTransaction(database.store.tenant, (tx) => refreshIssueList(tx, tenant_id, [issueId], false));
+    const [found] = (await find('?q=1&repo=acme/shop&tenant=default')).items as unknown as Record<string, unknown>[];
+    expect(found).toMatchObject({ issueNumber: 1, prNumber: 70, checks: wanted });
+    await db.updateTable('pull_requests').set({ state: 'closed' }).execute();
+    const [closed] = (await find('?q=1&repo=acme/shop&tenant=default')).items as unknown as Record<string, unknown>[];
+    expect(closed).toMatchObject({ issueNumber: 1, checks: null });
+  });
+
   test.each<[string, string[], number | null]>([
     ['?state=all', ['Acme/Shop#1', 'acme/till#7', 'Acme/Shop#7', 'Acme/Shop#9', 'acme/shop#7'], 5],
     ['?state=done', ['Acme/Shop#7'], 1],

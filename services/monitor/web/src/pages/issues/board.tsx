@@ -8,6 +8,7 @@ import type { Issue, State } from '../../api/types.ts';
 import styles from './board.module.css';
 import { addressOf } from './columns.tsx';
 import { phraseOf } from './phrase.ts';
+import { PullRequest } from './pull-request.tsx';
 import { TimeInState } from './time-in-state.tsx';
 import { keyOfIssue } from './use-issues.ts';
 import { useVirtualCards } from './use-virtual-cards.ts';
@@ -98,6 +99,7 @@ function Card({ issue, onPeek }: { issue: Issue; onPeek: (name: string) => void 
       </p>
       <p className={styles.facts}>
         <TimeInState issue={issue} />
+        <PullRequest issue={issue} />
         <span>{formatTotal(costUsd, unreportedCosts)}</span>
         <Button
           kind="quiet"

@@ -9,6 +9,7 @@ import type { Issue } from '../../api/types.ts';
 import { issuePath } from '../../navigation/issue-path.ts';
 import styles from './issues.module.css';
 import { phraseOf } from './phrase.ts';
+import { PullRequest } from './pull-request.tsx';
 import { TimeInState } from './time-in-state.tsx';
 
 /** Where the issue is, for links: the tenant is named only where it is not the usual one. */
@@ -110,11 +111,11 @@ const others: readonly Column<Issue>[] = [
   {
     id: 'pr',
     header: 'PR',
-    width: '60px',
+    width: '76px',
     align: 'end',
     from: 680,
     sort: ({ prNumber }) => prNumber,
-    cell: ({ prNumber }) => (prNumber === null ? '' : `#${prNumber}`),
+    cell: (issue) => <PullRequest issue={issue} />,
   },
 ];
 
