@@ -204,6 +204,7 @@ function numberOf(schema: z.ZodNumber, { name, known }: Field): fc.Arbitrary<unk
 }
 
 const FORMATS: Readonly<Record<string, fc.Arbitrary<string>>> = {
+  email: fc.emailAddress(),
   uuid: fc.uuid(),
   guid: fc.uuid(),
   url: fc.webUrl({ withQueryParameters: true }),
