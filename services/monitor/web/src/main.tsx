@@ -74,8 +74,5 @@ startPreferences();
 startShortcuts();
 startLive({ apply: cachePatcher(queryClient), refetch: () => void queryClient.invalidateQueries() });
 
-// The code of the page is fetched while the session is checked.
-void router.load();
-
 const place = document.getElementById('app');
 if (place) createRoot(place).render(<App router={router} />);
