@@ -19,7 +19,7 @@ interface Shown {
 
 /**
  * Exactly the pipeline's own labels that an issue should carry on the host, sorted. The same rule in SQL, over all issues:
- * libs/store/src/consistency/detectors.ts.
+ * libs/store/src/consistency/detectors.ts; a copy for tests: libs/testing/src/oracle/consistency.ts.
  */
 export function outputLabels(issue: Shown): string[] {
   const labels = [stateLabel(issue.state), issue.isBlocked && BLOCKED_LABEL, issue.isPaused && PAUSED_LABEL];

@@ -94,6 +94,7 @@ const STORED: readonly [RegExp, string | null][] = [
   [/\.retryAfterMs$/, null],
   [/Finding body\.issueNumber$/, 'issues.issue_number'],
   [/issueNumbers\[\]$/, 'issues.issue_number'],
+  [/^browserInvite body\.days$/, null],
   [/^actOnIssues body\.limit$/, null],
   [/^listAlerts query\.issue$/, 'alerts.issue_number'],
   [/\.cooldown_minutes$/, 'tracks.cooldown_minutes'],
