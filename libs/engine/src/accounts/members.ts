@@ -4,6 +4,7 @@ import {
   insertMembership,
   lockMemberships,
   membersOf,
+  revokeInvitationsBy,
   setRole,
   type TenantRow,
   type Tx,
@@ -42,6 +43,7 @@ export async function changeRole(admin: Admin, member: Membership & { role: stri
     if (before === 'owner' && role !== 'owner') await requireOtherOwner(tx, org, user);
     if (before !== role) {
       await setRole(tx, org.id, user.id, role);
+      if (before === 'owner') await revokeInvitationsBy(tx, org.id, user.email);
       await audit(tx, admin, { action: 'member-role', subject: subjectOf(org, user), details: { before, role } });
     }
     return { org: org.external_id, email: user.email, role, changed: before !== role };
@@ -49,7 +51,8 @@ export async function changeRole(admin: Admin, member: Membership & { role: stri
 }
 
 /**
- * Removes a user from an organisation, with all grants in it. The user's connections lose access to it with the next
+ * Removes a user from an organisation, with all grants in it and the open invitations that the user made, by which they
+ * could come back. The user's connections lose access to it with the next
  * request.
  * @throws AppError NOT_FOUND; INVALID_INPUT when no owner would remain.
  */
@@ -59,6 +62,7 @@ export function removeMember(admin: Admin, member: Membership) {
     const role = await roleOf(tx, org, user);
     if (role === 'owner') await requireOtherOwner(tx, org, user);
     await deleteMembership(tx, org.id, user.id);
+    await revokeInvitationsBy(tx, org.id, user.email);
     await audit(tx, admin, { action: 'member-remove', subject: subjectOf(org, user), details: { role } });
     return { org: org.external_id, email: user.email, removed: true };
   });

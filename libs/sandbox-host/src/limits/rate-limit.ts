@@ -28,7 +28,7 @@ export function createRateLimit(sandbox: Sandbox) {
 
   const writes = new Map<string, { since: number; count: number }>();
   /** The secondary limit: writes of one token in a minute. @throws Failure 403 with `Retry-After`. */
-  const requireCalm = ({ method }: Request, login: string) => {
+  const countWrite = ({ method }: Request, login: string) => {
     if (method === 'GET' || method === 'HEAD') return;
     const now = sandbox.now().getTime();
     const known = writes.get(login);
@@ -47,7 +47,7 @@ export function createRateLimit(sandbox: Sandbox) {
     if (!over) window.used += 1;
     for (const [name, value] of Object.entries(show(login))) res.set(`X-RateLimit-${name}`, String(value));
     if (over) throw new Failure(403, `API rate limit exceeded for user ${login}.`);
-    requireCalm(req, login);
+    countWrite(req, login);
     res.once('finish', () => {
       if (res.statusCode === 304) window.used -= 1;
     });

@@ -98,3 +98,15 @@ export const invitationsOf = (db: Db, tenantId: number): Promise<(InvitationRow 
     .orderBy('id')
     .limit(1_000)
     .execute() as Promise<(InvitationRow & { expired: boolean })[]>;
+
+/** Revokes the open invitations that somebody made. */
+export async function revokeInvitationsBy(tx: Tx, tenantId: number, invitedBy: string): Promise<void> {
+  await tx
+    .updateTable('invitations')
+    .set({ revoked_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where('invited_by', '=', invitedBy)
+    .where('accepted_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .execute();
+}

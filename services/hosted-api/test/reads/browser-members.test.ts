@@ -113,6 +113,21 @@ describe('an owner', () => {
     expect((await actions()).map(([action]) => action)).toEqual(['member-role', 'member-remove']);
   });
 
+  test.each([
+    ['is removed', 'members/remove', {}],
+    ['loses the role', 'members/role', { role: 'member' }],
+  ])('takes the links with them that they made, when they are an owner who %s', async (_what, path, more) => {
+    const other = await personIn(org, 'owner');
+    const link = async (who: Person) => {
+      const { body } = await send(who, 'invitations', { email: 'back@example.org', role: 'owner' });
+      return `${hosting.api.url}${body.path}`;
+    };
+    const [theirs, ours] = [await link(other), await link(owner)];
+    expect((await send(owner, path, { email: other.email, ...more })).status).toBe(200);
+    expect((await hosting.api.fetch(theirs)).status).toBe(404);
+    expect((await hosting.api.fetch(ours)).status).toBe(200);
+  });
+
   test('who is the last one neither loses the role nor is removed', async () => {
     for (const [path, more] of [
       ['members/role', { role: 'member' }],
