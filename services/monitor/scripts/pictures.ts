@@ -4,7 +4,8 @@
  *   npm start -- --fresh --json > stack.json     # in another terminal
  *   npm run pictures -- stack.json
  *
- * It waits until the demo fleet has merged some issues and others are in work and wait for a person. The argument is the line that `npm start -- --json` prints. Requires Chromium at /usr/bin/chromium.
+ * It waits until the demo fleet has merged some issues, while others are in work and one waits for a person. The argument is
+ * the line that `npm start -- --json` prints. Requires Chromium at /usr/bin/chromium.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -35,7 +35,10 @@ const OF_MERGES = {
   mergeQueueEntry: { level: 'read', answer: queueState },
 } as const;
 
-/** Only what the REST API has no counterpart for: drafts, the merge queue, merges that are left to the host, and the last edit of an issue's body. */
+/**
+ * Only what the REST API has no counterpart for: drafts, the merge queue, merges that are left to the host, and the last
+ * edit of an issue's body.
+ */
 export function graphqlRoutes(sandbox: Sandbox): Router {
   const router = Router();
   router.post('/graphql', async (req, res) => {
@@ -166,10 +169,10 @@ async function enableAutoMerge(sandbox: Sandbox, { repo, issue, login }: About, 
   if (issue.state === 'closed' || issue.pull.draft) return unprocessable('Pull request is not mergeable');
   const obstacles = await obstaclesOf(sandbox, repo, issue, { login });
   if (obstacles.length === 0) return unprocessable('Pull request Pull request is in clean status');
-  const way = method.toLowerCase() as MergeMethod;
-  if (!methodsOf(sandbox, repo, issue.pull.baseRef).includes(way))
-    return unprocessable(`Merge method ${way} merging is not allowed on this repository`);
-  setAutoMerge(sandbox, repo, issue, { method: way, by: login });
+  const wanted = method.toLowerCase() as MergeMethod;
+  if (!methodsOf(sandbox, repo, issue.pull.baseRef).includes(wanted))
+    return unprocessable(`Merge method ${wanted} merging is not allowed on this repository`);
+  setAutoMerge(sandbox, repo, issue, { method: wanted, by: login });
   sandbox.queue.consider(repo);
   return { data: { enablePullRequestAutoMerge: { pullRequest: { number: issue.number } } } };
 }

@@ -9,8 +9,8 @@ import { useRepo } from '../../navigation/use-repo.ts';
 import { CostPanel } from '../overview/cost-panel.tsx';
 import { AgentsCostPanel, ReposCostPanel } from './bars-panels.tsx';
 import { BudgetsPanel } from './budgets-panel.tsx';
-import { DearestPanel } from './dearest-panel.tsx';
 import { ModelsPanel } from './models-panel.tsx';
+import { MostExpensivePanel } from './most-expensive-panel.tsx';
 import { WINDOWS } from './windows.ts';
 
 const FIELDS = { window: oneOf(['24h', '7d', '30d', 'lifetime'], '7d') };
@@ -50,7 +50,7 @@ export default function CostsPage() {
           <ReposCostPanel query={summary} window={values.window} />
           <AgentsCostPanel query={summary} />
           <BudgetsPanel query={dashboard} />
-          <DearestPanel repo={repo} />
+          <MostExpensivePanel repo={repo} />
         </div>
       </div>
     </Page>

@@ -14,7 +14,7 @@ const SHOWN = 10;
 const POLL_MS = 60_000;
 
 /** The issues that cost most. The API cannot sort by cost, so it says how many issues were compared. */
-export function DearestPanel({ repo }: { repo: string | undefined }) {
+export function MostExpensivePanel({ repo }: { repo: string | undefined }) {
   const query = useQuery(
     read('searchIssues', { query: { ...(repo && { repo }), state: 'all', limit: READ } }, POLL_MS),
   );

@@ -1,31 +1,34 @@
-/** Sizes of the build: the budgets that keep the customers' pages fast on a slow machine and a slow line. */
+/** Sizes of both builds: the budgets that keep the pages fast on a slow machine and a slow line. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { BuildSizes } from '@pipeline/web/build/build-sizes.ts';
+import { BuildSizes } from './build-sizes.ts';
 
-const BUILD = join(import.meta.dirname, '../scripts/build-main.ts');
-const DIST = join(import.meta.dirname, '../dist');
+const SERVICES = join(import.meta.dirname, '../../../services');
 const KB = 1_000;
-const OVERVIEW = 'src/pages/overview-page.tsx';
 
-let build: BuildSizes;
-beforeAll(() => {
-  execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', BUILD, '--if-stale']);
-  build = new BuildSizes(DIST);
-}, 120_000);
+describe.each([
+  ['dashboard', 'monitor/web', 'src/pages/overview/overview-page.tsx'],
+  ['customers’ pages', 'hosted-api/web', 'src/pages/overview-page.tsx'],
+])('the build of the %s', (_what, folder, overview) => {
+  const dist = join(SERVICES, folder, 'dist');
+  let build: BuildSizes;
+  beforeAll(() => {
+    const program = join(SERVICES, folder, 'scripts/build-main.ts');
+    execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', program, '--if-stale']);
+    build = new BuildSizes(dist);
+  }, 120_000);
 
-describe('the build', () => {
   test('loads at most 190 kB of compressed script for the overview', () => {
-    expect(build.firstScript(OVERVIEW)).toBeGreaterThan(50 * KB);
-    expect(build.firstScript(OVERVIEW)).toBeLessThanOrEqual(190 * KB);
+    expect(build.firstScript(overview)).toBeGreaterThan(50 * KB);
+    expect(build.firstScript(overview)).toBeLessThanOrEqual(190 * KB);
   });
 
   test('adds at most 60 kB of compressed script for any other page', () => {
     const added = build.pages.map((name) => ({ name, size: build.addedScript(name) }));
     expect(added.filter(({ size }) => size > 60 * KB)).toEqual([]);
-    expect(build.pages).toContain(OVERVIEW);
+    expect(build.pages).toContain(overview);
   });
 
   test('has at most 20 kB of compressed styles in all', () => {
@@ -34,7 +37,7 @@ describe('the build', () => {
   });
 
   test('has no inline script and no inline style in its page', () => {
-    const page = readFileSync(join(DIST, 'index.html'), 'utf8');
+    const page = readFileSync(join(dist, 'index.html'), 'utf8');
     expect(page).not.toMatch(/<style|\sstyle=|<script(?![^>]*\ssrc=)/);
   });
 
