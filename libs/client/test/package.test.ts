@@ -1,20 +1,20 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { installedPackage } from '@pipeline/testing/installed-package';
 import { aServer, json } from './a-server.ts';
 
 const root = join(import.meta.dirname, '../../..');
-const BUILD = join(root, 'libs/client/scripts/build-main.ts');
 const TSC = join(root, 'node_modules/typescript/bin/tsc');
 /** Bytes, compressed; types are not loaded by programs. */
 const MAX_SIZE = 15_000;
 
 const server = aServer();
 const folder = mkdtempSync(join(tmpdir(), 'client-package-'));
-const project = join(folder, 'project');
+let project = '';
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** As a program that uses the package would be written. */
@@ -44,14 +44,7 @@ const nodes = [process.execPath, ...(process.env.PATH ?? '').split(delimiter).ma
 const versions = new Map(nodes.reverse().flatMap((node) => (versionOf(node) ? [[versionOf(node), node]] : [])));
 
 beforeAll(() => {
-  const built = join(folder, 'built');
-  execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', BUILD, built]);
-  const npm = (args: string[], cwd: string) => execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: 'pipe' });
-  npm(['pack', '--pack-destination', folder], built);
-  const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
-  mkdirSync(project);
-  writeFileSync(join(project, 'package.json'), '{ "name": "program", "private": true, "type": "module" }');
-  npm(['install', '--offline', '--no-audit', '--no-fund', join(folder, tarball)], project);
+  project = installedPackage('client', folder);
   writeFileSync(join(project, 'program.ts'), PROGRAM);
 }, 120_000);
 

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { ensureTenant, insertWorkerToken } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
+import { installedPackage } from '@pipeline/testing/installed-package';
 import type { ScriptInput } from '@pipeline/testing/scripted-agent';
 import { until } from '@pipeline/testing/until';
 import { type AgentWorker, startAgentWorker } from './replicas/agent-worker.ts';
@@ -51,10 +52,10 @@ beforeAll(async () => {
 }, 120_000);
 
 /** Starts pipeline-agent with a script. */
-function startAgent(script: ScriptInput, name: string): AgentWorker {
+function startAgent(script: ScriptInput, name: string, program: readonly [string, ...string[]]): AgentWorker {
   const path = join(folder, `${name}.json`);
   writeFileSync(path, JSON.stringify(script));
-  worker = startAgentWorker({ server: api.url, token: TOKEN, name, script: path, folder });
+  worker = startAgentWorker({ server: api.url, token: TOKEN, name, script: path, folder, program });
   return worker;
 }
 
@@ -65,34 +66,40 @@ const openIssue = async (title: string): Promise<number> =>
 const stateOf = async (number: number): Promise<string | undefined> =>
   (await database.db.selectFrom('issues').select('state').where('issue_number', '=', number).executeTakeFirst())?.state;
 
-const SCRIPT: ScriptInput = {
+/** Returns a script that writes a file. */
+const writing = (path: string): ScriptInput => ({
   tasks: {
     analyze: [[{ usage: { inputTokens: 10, outputTokens: 5, costUsd: 0.01 } }, verdict('analyzed')]],
-    plan: [[verdict('planned', { plan: 'Write the file.', plannedFiles: ['docs/list.md'] })]],
+    plan: [[verdict('planned', { plan: 'Write the file.', plannedFiles: [path] })]],
     develop: [
       [
         { think: 'A list is needed.' },
         { plan: [{ content: 'Write the list', status: 'in_progress' }] },
-        { write: { path: 'docs/list.md', text: '# List\n' } },
+        { write: { path, text: '# List\n' } },
         { tool: { title: 'Run tests', kind: 'execute', input: { command: 'true' }, output: 'ok', ask: true } },
         { usage: { inputTokens: 1_000, outputTokens: 100, costUsd: 0.25 } },
         { say: 'The list is written.\n' },
         verdict('submitted', { title: 'Add the list', body: 'As planned.' }),
       ],
     ],
-    review: [[{ read: { path: 'docs/list.md' } }, { say: 'Good.\n' }, verdict('approved', { body: 'Fine.' })]],
+    review: [[{ read: { path } }, { say: 'Good.\n' }, verdict('approved', { body: 'Fine.' })]],
     retrospect: [[verdict('retrospective', { outcomeClassification: 'success', summary: 'Merged at once.' })]],
   },
-};
+});
 
-test('moves an issue to a merge on the host with a scripted agent, with its transcript and costs', async () => {
-  const { output } = startAgent(SCRIPT, 'agent-1');
-  const number = await openIssue('A list of all things');
+/** Waits until an issue is done. @throws Error with the output of the worker */
+async function done(number: number, output: () => string): Promise<void> {
   try {
     await until('the issue is done', async () => (await stateOf(number)) === 'done', WITHIN_MS);
   } catch (error) {
     throw new Error(output().slice(-8_000), { cause: error });
   }
+}
+
+test('npx in a checkout moves an issue to a merge on the host with a scripted agent, with its transcript and costs', async () => {
+  const { output } = startAgent(writing('docs/list.md'), 'agent-1', ['npx', '--no-install', 'pipeline-agent']);
+  const number = await openIssue('A list of all things');
+  await done(number, output);
   const [pull] = await host.api<{ title: string; merged_at: string | null; user: { login: string } }[]>(
     'GET',
     `/repos/${SLUG}/pulls?state=closed`,
@@ -122,3 +129,10 @@ test('moves an issue to a merge on the host with a scripted agent, with its tran
   expect(Number(issue.cost_usd)).toBeCloseTo(0.26);
   expect(output()).not.toContain(BOT.token);
 }, 120_000);
+
+// The command of docs/agents.md: npm run -s tarball -- agent
+test('the package installed from its tarball moves an issue to a merge', async () => {
+  const program = join(installedPackage('agent', folder), 'node_modules/.bin/pipeline-agent');
+  const { output } = startAgent(writing('docs/other.md'), 'agent-2', [program]);
+  await done(await openIssue('Another list'), output);
+}, 150_000);

@@ -14,6 +14,8 @@ export interface AgentWorkerOptions {
   script: string;
   /** Contains the script and everything that the worker writes. */
   folder: string;
+  /** The program and its first arguments; by default the sources. */
+  program?: readonly [string, ...string[]];
 }
 
 export interface AgentWorker {
@@ -22,13 +24,22 @@ export interface AgentWorker {
   kill(): Promise<void>;
 }
 
+const SOURCES = [
+  process.execPath,
+  '--disable-warning=ExperimentalWarning',
+  join(ROOT, 'libs/agent/src/main.ts'),
+] as const;
+
 /** Starts pipeline-agent with the scripted agent and two slots. */
-export function startAgentWorker({ server, token, name, script, folder }: AgentWorkerOptions): AgentWorker {
+export function startAgentWorker(worker: AgentWorkerOptions): AgentWorker {
+  const { server, token, name, script, folder } = worker;
   const options = { server, agent: scriptedAgentCommand(script), name, 'work-dir': join(folder, name), slots: '2' };
   const args = Object.entries(options).flatMap(([key, value]) => [`--${key}`, value]);
   for (const readable of [ROOT, folder]) args.push('--sandbox-read', readable);
-  const main = join(ROOT, 'libs/agent/src/main.ts');
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], {
+  const [command, ...first] = worker.program ?? SOURCES;
+  const child = spawn(command, [...first, ...args], {
+    cwd: ROOT,
+    detached: true, // npx starts the worker as its child: a signal to the group ends both
     env: { PATH: process.env.PATH ?? '', HOME: folder, WORKER_TOKEN: token, GIT_TOKEN: BOT.token },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -40,7 +51,9 @@ export function startAgentWorker({ server, token, name, script, folder }: AgentW
   return {
     output: () => text,
     async kill() {
-      if (child.exitCode === null && child.kill('SIGKILL')) await once(child, 'exit');
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      process.kill(-child.pid, 'SIGKILL');
+      await once(child, 'exit');
     },
   };
 }

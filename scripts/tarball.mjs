@@ -1,0 +1,71 @@
+/**
+ * Makes the npm package of a program or of the client, which installs without this repository and without other packages.
+ *
+ *   node scripts/tarball.mjs agent|client|contract-tests [--out DIR]     by default dist/
+ *
+ * The last line is the path of the tarball: DIR/pipeline-<name>-<version>.tgz.
+ */
+import { execFileSync } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const root = join(import.meta.dirname, '..');
+const node = (script, ...args) =>
+  execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, script), ...args], {
+    stdio: 'inherit',
+  });
+
+/** Fills the folder with what the package contains. */
+const PACKAGES = {
+  agent: (folder) => program('agent', folder),
+  client: async (folder) => node('libs/client/scripts/build-main.ts', folder),
+  'contract-tests': (folder) => program('contract-tests', folder),
+};
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { out: { type: 'string' } } });
+const [name = ''] = positionals;
+if (!Object.hasOwn(PACKAGES, name) || positionals.length !== 1) {
+  console.error(`usage: node scripts/tarball.mjs ${Object.keys(PACKAGES).join('|')} [--out DIR]`);
+  process.exitCode = 2;
+} else {
+  const folder = await mkdtemp(join(tmpdir(), 'tarball-'));
+  try {
+    await PACKAGES[name](folder);
+    console.log(await pack(folder, resolve(values.out ?? join(root, 'dist'))));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A bundled program. Its source maps stay behind; Node 22 is the oldest version that has what the bundle uses. */
+async function program(library, folder) {
+  node('scripts/bundle.mjs', library, '--out', folder);
+  const home = join(root, 'libs', library);
+  const manifest = JSON.parse(await readFile(join(home, 'package.json'), 'utf8'));
+  const { version, description, license, bin } = manifest;
+  const published = {
+    name: manifest.name,
+    version,
+    description,
+    license,
+    bin: Object.fromEntries(Object.keys(bin).map((command) => [command, 'bin/main.cjs'])),
+    engines: { node: '>=22' },
+    files: ['bin'],
+  };
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
+  for (const from of [join(home, 'README.md'), join(root, 'LICENSE')])
+    await cp(from, join(folder, from.split('/').pop()));
+}
+
+async function pack(folder, out) {
+  await mkdir(out, { recursive: true });
+  const [packed] = JSON.parse(
+    execFileSync('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', out], {
+      cwd: folder,
+      encoding: 'utf8',
+    }),
+  );
+  return join(out, packed.filename);
+}
