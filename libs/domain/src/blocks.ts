@@ -1,6 +1,4 @@
-/** The class of an error: whether another try, a person or the reset of a quota mends it. */
-export const ERROR_CLASSES = ['transient', 'permanent', 'quota', 'unknown'] as const;
-export type ErrorClass = (typeof ERROR_CLASSES)[number];
+import type { ErrorClass } from './error-classes.ts';
 
 /** Explanation of a block reason: complete sentences, plain text without Markdown. */
 interface BlockInfo {

@@ -7,7 +7,7 @@ export * as admin from './admin.ts';
 export { channelKey, raiseAlert, recordOutage, resolveAlert } from './alerts/alerts.ts';
 export { type Readings, runDetectors } from './alerts/detectors.ts';
 export { readDigest, writeDailyDigest } from './alerts/digest.ts';
-export { KPI_OF, watchKpis } from './alerts/regression-guard.ts';
+export { watchKpis } from './alerts/regression-guard.ts';
 export { costByModel, spendingSummary } from './analytics/costs.ts';
 export { dashboardMetrics } from './analytics/dashboard-metrics.ts';
 export {

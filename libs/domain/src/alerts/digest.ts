@@ -1,4 +1,5 @@
-import { KPI_MAGNITUDES, type Kpi, type KpiMagnitude } from './regression-guard.ts';
+import type { Kpi } from '../analytics/kpis.ts';
+import { KPI_MAGNITUDES, type KpiMagnitude } from './regression-guard.ts';
 
 /** Summary of a day over all tenants (interface: Daily digest). USD; null = no cost event. */
 export interface DailyDigest {

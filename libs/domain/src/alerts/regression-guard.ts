@@ -1,24 +1,8 @@
+import { badDirection, type Kpi, type KpiDirection, type KpiWeek } from '../analytics/kpis.ts';
 import { ratio, sum } from '../figures.ts';
-
-/** The KPIs that the regression guard evaluates in every repo. */
-export const KPIS = [
-  'block_rate',
-  'failure_blocked_rate',
-  'mean_cost_usd',
-  'mean_turns',
-  'reimplement_loop_rate',
-  'dead_letter_rate',
-  'cycle_time_p50',
-  'autonomy_rate',
-] as const;
-export type Kpi = (typeof KPIS)[number];
 
 export const KPI_MAGNITUDES = ['low', 'medium', 'high', 'large'] as const;
 export type KpiMagnitude = (typeof KPI_MAGNITUDES)[number];
-
-/** The direction in which a KPI gets worse. */
-export type KpiDirection = 'rise' | 'fall';
-export const badDirection = (kpi: Kpi): KpiDirection => (kpi === 'autonomy_rate' ? 'fall' : 'rise');
 
 /** The current week, and the number of weeks before it in the baseline. */
 export const KPI_WEEKS = 5;
@@ -41,12 +25,6 @@ export const magnitudeOf = (relativeDelta: number | null): KpiMagnitude =>
 
 /** Rounded, so that 0.5 to 0.6 counts as a fifth. */
 const toMillionths = (delta: number): number => Math.round(delta * 1_000_000) / 1_000_000;
-
-/** One KPI of one week. */
-export interface KpiWeek {
-  value: number | null;
-  sampleSize: number;
-}
 
 /** The guard's evaluation of a KPI. */
 export interface KpiVerdict {

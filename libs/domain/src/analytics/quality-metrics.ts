@@ -1,4 +1,4 @@
-import type { Kpi } from '../alerts/regression-guard.ts';
+import type { Kpi } from './kpis.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 
 const retrospectives = { group: 'Retrospectives', window: 'as requested' } as const;

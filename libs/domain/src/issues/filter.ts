@@ -1,4 +1,4 @@
-import type { ErrorClass } from '../blocks.ts';
+import type { ErrorClass } from '../error-classes.ts';
 import { fingerprint, fingerprintOfPattern } from '../queue/error-fingerprint.ts';
 import type { State } from '../states.ts';
 

@@ -1,4 +1,4 @@
-import type { ErrorClass } from '../blocks.ts';
+import type { ErrorClass } from '../error-classes.ts';
 import type { ProjectionStatus, ProjectionType } from '../outbox/projections.ts';
 import type { UnavailableReason } from '../repos/availability.ts';
 import type { State } from '../states.ts';

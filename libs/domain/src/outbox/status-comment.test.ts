@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { BLOCK_REASONS, ERROR_CLASSES } from '../blocks.ts';
+import { BLOCK_REASONS } from '../blocks.ts';
+import { ERROR_CLASSES } from '../error-classes.ts';
 import { STATES } from '../states.ts';
 import { HOLDS } from '../task-types.ts';
 import { type StatusCommentInput, statusComment } from './status-comment.ts';

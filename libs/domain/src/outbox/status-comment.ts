@@ -1,6 +1,7 @@
-import { describeBlock, type ErrorClass } from '../blocks.ts';
+import { describeBlock } from '../blocks.ts';
 import type { ChecksWait } from '../checks/checks.ts';
 import type { BudgetScope } from '../costs/budgets.ts';
+import type { ErrorClass } from '../error-classes.ts';
 import { SPINE, type State } from '../states.ts';
 import type { Hold } from '../task-types.ts';
 import { fenced, inertText, quoted } from '../text/inert.ts';

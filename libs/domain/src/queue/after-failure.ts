@@ -1,4 +1,4 @@
-import type { ErrorClass } from '../blocks.ts';
+import type { ErrorClass } from '../error-classes.ts';
 import { MAX_REQUESTED_WAIT_MS, quotaWait, retryDelayMs } from './delays.ts';
 
 interface Attempts {

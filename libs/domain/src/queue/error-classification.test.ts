@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { BLOCK_REASONS, ERROR_CLASSES, type ErrorClass } from '../blocks.ts';
+import { BLOCK_REASONS } from '../blocks.ts';
+import { ERROR_CLASSES, type ErrorClass } from '../error-classes.ts';
 import { TASK_TYPES, type TaskType } from '../task-types.ts';
 import { blockReasonOf, classifyError } from './error-classification.ts';
 

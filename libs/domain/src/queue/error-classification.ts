@@ -1,4 +1,5 @@
-import { BLOCK_REASONS, type BlockReason, type ErrorClass } from '../blocks.ts';
+import { BLOCK_REASONS, type BlockReason } from '../blocks.ts';
+import type { ErrorClass } from '../error-classes.ts';
 import type { TaskType } from '../task-types.ts';
 
 /** Repetitions of one error after which a retry is pointless (interface: "repeated same fingerprint"). */

@@ -1,4 +1,4 @@
-import type { Kpi } from '../alerts/regression-guard.ts';
+import type { Kpi } from '../analytics/kpis.ts';
 import type { SlateSize } from '../tracks/track.ts';
 import type { KpiReading, OpenFindings, StrategyTrack } from './inputs.ts';
 import type { StrategyEvidence } from './snapshot.ts';

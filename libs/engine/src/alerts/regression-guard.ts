@@ -3,19 +3,16 @@ import {
   formatSlug,
   HOUR_MS,
   judgeKpi,
+  KPI_OF,
   KPIS,
   type Kpi,
   type KpiVerdict,
-  type KpiWeek,
   METRIC_REGISTRY,
-  percent,
   REGRESSION_FROM,
-  ratio,
 } from '@pipeline/domain';
 import {
   type AlertInput,
   type KpiRepo,
-  type KpiWeekRow,
   keepKpis,
   kpiWeeks,
   openFingerprints,
@@ -28,18 +25,6 @@ import { raiseAlert, resolveAlert } from './alerts.ts';
 /** A weekly figure changes little within an hour. */
 const EVERY_MS = HOUR_MS;
 const BATCH = 20;
-
-/** Each KPI of one week. */
-export const KPI_OF: Record<Kpi, (week: KpiWeekRow) => KpiWeek> = {
-  block_rate: (w) => ({ value: ratio(w.blocked, w.active), sampleSize: w.active }),
-  failure_blocked_rate: (w) => ({ value: ratio(w.failureBlocked, w.active), sampleSize: w.active }),
-  mean_cost_usd: (w) => ({ value: ratio(w.costUsd, w.costIssues), sampleSize: w.costIssues }),
-  mean_turns: (w) => ({ value: ratio(w.turns, w.turnIssues), sampleSize: w.turnIssues }),
-  reimplement_loop_rate: (w) => ({ value: ratio(w.reimplemented, w.active), sampleSize: w.active }),
-  dead_letter_rate: (w) => ({ value: ratio(w.buried, w.ended), sampleSize: w.ended }),
-  cycle_time_p50: (w) => ({ value: w.cycleP50Seconds, sampleSize: w.ended }),
-  autonomy_rate: (w) => ({ value: percent(w.autonomous, w.merged), sampleSize: w.merged }),
-};
 
 type Verdict = KpiVerdict & { kpi: Kpi };
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { DAY_MS, HOUR_MS, KPIS, type Kpi } from '@pipeline/domain';
-import { KPI_OF, watchKpis } from '@pipeline/engine';
-import { type KpiWeekRow, kpiWeeks, latestKpis } from '@pipeline/store';
+import { DAY_MS, HOUR_MS, KPI_OF, KPIS, type Kpi, type KpiInputs } from '@pipeline/domain';
+import { watchKpis } from '@pipeline/engine';
+import { kpiWeeks, latestKpis } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { type History, simulateHistory } from '@pipeline/testing/history';
 import { byRepo, kpiOf, type Rows, readRows } from '@pipeline/testing/oracle';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 60_000);
 
 /** The store's figures of a week and the reference computation. */
-function bothOf(kpi: Kpi, rows: Rows, week: KpiWeekRow) {
+function bothOf(kpi: Kpi, rows: Rows, week: KpiInputs) {
   const from = END.getTime() - (week.week + 1) * WEEK_MS;
   // A week ends before the next one begins; the current one includes the present.
   const now = from + WEEK_MS - (week.week === 0 ? 0 : 1);

@@ -1,26 +1,7 @@
-import { AGENT_OF, BLOCK_RATE_STATES, KPI_WEEKS } from '@pipeline/domain';
+import { AGENT_OF, BLOCK_RATE_STATES, KPI_WEEKS, type KpiInputs } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
-
-/** The inputs of the KPIs of one repo and week. `week` 0 is the current one; USD and seconds. */
-export interface KpiWeekRow {
-  week: number;
-  active: number;
-  blocked: number;
-  failureBlocked: number;
-  reimplemented: number;
-  ended: number;
-  buried: number;
-  costUsd: number;
-  costIssues: number;
-  turns: number;
-  turnIssues: number;
-  cycleP50Seconds: number | null;
-  cycles: number;
-  merged: number;
-  autonomous: number;
-}
 
 interface Query {
   tenantId: number;
@@ -112,7 +93,7 @@ const merges = (p: Params<Query>) => sql`
 
 const samples = prepared(
   'kpi-weeks',
-  (_db, p: Params<Query>) => sql<KpiWeekRow>`
+  (_db, p: Params<Query>) => sql<KpiInputs>`
     with weeks as materialized (${weeks}),
     moves as materialized (${moves(p)}),
     turns_of_issues as (
@@ -143,5 +124,5 @@ const samples = prepared(
  * The current week of a repo and the four before it, the current one first. Cost: the events of the repo in these five
  * weeks, each kind by an index over repo and time, and its open issues.
  */
-export const kpiWeeks = (db: Db, tenantId: number, repoId: number): Promise<KpiWeekRow[]> =>
+export const kpiWeeks = (db: Db, tenantId: number, repoId: number): Promise<KpiInputs[]> =>
   samples.all(db, { tenantId, repoId });

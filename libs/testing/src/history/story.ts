@@ -1,4 +1,4 @@
-import type { State } from '@pipeline/domain';
+import type { ErrorClass, State } from '@pipeline/domain';
 import type { Draw } from './draw.ts';
 import type { NewRow } from './insert-rows.ts';
 
@@ -83,7 +83,7 @@ export interface Story extends Chronicle {
   unreportedCosts: number;
   lastError: string | null;
   blockReason: string | null;
-  blockClass: 'transient' | 'permanent' | 'quota' | 'unknown' | null;
+  blockClass: ErrorClass | null;
   edges: Map<string, NewRow<'issue_edges'>>;
 }
 
