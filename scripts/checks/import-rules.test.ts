@@ -73,9 +73,12 @@ describe('refused', () => {
   });
 
   test('a cycle, named once', () => {
-    const ring = [pkg('vcs', { 'src/a.ts': ['@pipeline/runtime'] }), pkg('runtime', { 'src/a.ts': ['@pipeline/vcs'] })];
-    expect(importBreaches(ring)).toContain('cycle: runtime -> vcs -> runtime');
-    expect(importBreaches(ring).filter((line) => line.startsWith('cycle'))).toHaveLength(1);
+    const cycle = [
+      pkg('vcs', { 'src/a.ts': ['@pipeline/runtime'] }),
+      pkg('runtime', { 'src/a.ts': ['@pipeline/vcs'] }),
+    ];
+    expect(importBreaches(cycle)).toContain('cycle: runtime -> vcs -> runtime');
+    expect(importBreaches(cycle).filter((line) => line.startsWith('cycle'))).toHaveLength(1);
   });
 });
 

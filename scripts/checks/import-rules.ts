@@ -122,15 +122,15 @@ function cycles(packages: readonly WorkspacePackage[]): string[] {
   const walk = (name: string, way: readonly string[]): void => {
     const start = way.indexOf(name);
     if (start >= 0) {
-      const ring = way.slice(start);
-      const first = ring.indexOf([...ring].sort()[0] ?? '');
-      found.add([...ring.slice(first), ...ring.slice(0, first + 1)].join(' -> '));
+      const cycle = way.slice(start);
+      const first = cycle.indexOf([...cycle].sort()[0] ?? '');
+      found.add([...cycle.slice(first), ...cycle.slice(0, first + 1)].join(' -> '));
       return;
     }
     for (const next of edges.get(name) ?? []) walk(next, [...way, name]);
   };
   for (const { name } of packages) walk(name, []);
-  return [...found].map((ring) => `cycle: ${ring}`);
+  return [...found].map((cycle) => `cycle: ${cycle}`);
 }
 
 function importedBySources(pkg: WorkspacePackage): Set<string> {

@@ -21,7 +21,7 @@ const INSERT = {
   text: 'insert into stream_outbox (tenant_id, event_type, data) values ($1, $2, $3)',
 };
 
-/** Events go the way of every event: into the outbox by a transaction of another process, which then rings. */
+/** Events go the way of every event: into the outbox by a transaction of another process, which then notifies. */
 export async function openStreamMonitors(bench: Bench, database: string): Promise<StreamMonitors> {
   const ours = await openOurStore(bench, database);
   const { publishOf, close } = publisher(ours);

@@ -33,11 +33,11 @@ async function answerOf({ flags, action, env, streams }: Order): Promise<Answer>
     poolSize: 2,
     onConnectionError: () => undefined, // the statement in flight fails with the same error
   });
-  const rings = new Map<NotifiedChannel, Set<number>>();
+  const notified = new Map<NotifiedChannel, Set<number>>();
   try {
     await assertSchema(store.fleet);
     const actor = flags.as ?? admin.machineUser();
-    const by: admin.Admin = { engine: engineOn(store, rings), actor, reason: flags.reason ?? null };
+    const by: admin.Admin = { engine: engineOn(store, notified), actor, reason: flags.reason ?? null };
     const answer = await action({
       admin: by,
       use: admin,
@@ -46,29 +46,32 @@ async function answerOf({ flags, action, env, streams }: Order): Promise<Answer>
       readPassword: () => readPassword(streams),
       readText: (file) => readText(file, streams.stdin),
     });
-    await ringAll(rings, DATABASE_DIRECT_URL ?? DATABASE_URL);
+    await notifyAll(notified, DATABASE_DIRECT_URL ?? DATABASE_URL);
     return answer;
   } finally {
     await store.close();
   }
 }
 
-const engineOn = (store: Store, rings: Map<NotifiedChannel, Set<number>>): Engine => ({
+const engineOn = (store: Store, notified: Map<NotifiedChannel, Set<number>>): Engine => ({
   store,
-  notify: (bell, tenantId) => void rings.set(bell, (rings.get(bell) ?? new Set()).add(tenantId)),
+  notify: (channel, tenantId) => void notified.set(channel, (notified.get(channel) ?? new Set()).add(tenantId)),
   settings: () => DEFAULT_SETTINGS,
   random: Math.random,
 });
 
 /** Notifies listeners of the changes. A lost notification only adds a short delay, because listeners also poll. */
-async function ringAll(rings: ReadonlyMap<NotifiedChannel, ReadonlySet<number>>, directUrl: string): Promise<void> {
-  if (rings.size === 0) return;
+async function notifyAll(
+  notified: ReadonlyMap<NotifiedChannel, ReadonlySet<number>>,
+  directUrl: string,
+): Promise<void> {
+  if (notified.size === 0) return;
   const notifications = createNotifications({ directUrl, applicationName: 'pipeline-cli', log: silentLogger });
   try {
     notifications.start();
     const connected = new Promise<void>((resolve) => void notifications.on('svc_cache', () => resolve()));
     await withDeadline(connected, RING_DEADLINE_MS, 'the notification connection').catch(() => undefined);
-    for (const [bell, tenants] of rings) notifications.notify(bell, [...tenants]);
+    for (const [channel, tenants] of notified) notifications.notify(channel, [...tenants]);
   } finally {
     await notifications.close();
   }

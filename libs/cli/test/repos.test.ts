@@ -12,11 +12,11 @@ const cli = cliOn(() => database.url);
 test('lists, enables and disables repos, and notifies pollers at once', async () => {
   const { tenantId, repo } = await addRepo(database, 'acme', 'Acme/Shop', false);
   const bell = createNotifications({ directUrl: database.url, applicationName: 'test', log: silentLogger });
-  const rung: unknown[] = [];
+  const notified: unknown[] = [];
   bell.start();
   await new Promise<void>((resolve) => {
     bell.on('svc_cache', (tenants) => {
-      rung.push(tenants);
+      notified.push(tenants);
       resolve();
     });
   });
@@ -27,7 +27,7 @@ test('lists, enables and disables repos, and notifies pollers at once', async ()
   expect(await cli.json(['repo', 'list', '--org', 'acme'])).toMatchObject([{ repo: 'Acme/Shop', enabled: true }]);
   expect(await cli.json(['repo', 'disable', 'acme/shop'])).toMatchObject({ enabled: false, changed: true });
   expect((await deedsOn(database, repo)).map(({ action }) => action)).toEqual(['repo-enable', 'repo-disable']);
-  expect(rung).toContainEqual([tenantId]);
+  expect(notified).toContainEqual([tenantId]);
   expect((await cli.refusal(['repo', 'list', '--org', 'none'])).code).toBe('NOT_FOUND');
   await bell.close();
 });

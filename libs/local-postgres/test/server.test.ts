@@ -92,7 +92,7 @@ test('the server of a killed owner is taken over; that of a living one is left a
   await server.stop();
 });
 
-test('a cluster that was never finished is made anew', async () => {
+test('a cluster that was never finished is made again', async () => {
   const other = await mkdtemp(join(tmpdir(), 'pipeline-half-'));
   await mkdir(join(other, 'cluster.new'));
   await writeFile(join(other, 'cluster.new/PG_VERSION'), '18');
@@ -102,7 +102,7 @@ test('a cluster that was never finished is made anew', async () => {
   await rm(other, { recursive: true });
 });
 
-test('a taken port is told as such, and the folder is free again', async () => {
+test('a taken port is reported as such, and the folder is free again', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const { port } = taken.address() as { port: number };

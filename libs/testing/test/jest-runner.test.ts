@@ -81,7 +81,7 @@ const FILES: Record<string, string> = {
   'no-such-file': `import './gone.mts';`,
   'no-such-export': `import { gone } from './helper.mts'; gone();`,
   throws: `
-    test('is in vain', () => {});
+    test('has no effect', () => {});
     throw new Error('while loading');`,
   empty: '',
 };

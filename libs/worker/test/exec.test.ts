@@ -68,7 +68,7 @@ describe('what a program prints', () => {
     bench.service.add('analyze');
     const lines = await printing('plain', '{"half":', '{"type":"other"}', '[1]', '\u0000\u0007', {
       type: 'log',
-      message: 'told',
+      message: 'from the service',
     });
     bench.exec(`${lines}; printf '\\377\\376\\n'; echo oops >&2`);
     expect((await bench.service.call('completeTask')).body.outcome).toBe('analyzed');
@@ -81,7 +81,7 @@ describe('what a program prints', () => {
         '{"type":"other"}',
         '[1]',
         '\u0000\u0007',
-        'told',
+        'from the service',
         '\ufffd\ufffd',
         'oops',
       ]),

@@ -52,7 +52,7 @@ describe('git in the program', () => {
   test.each([
     ['another repo', 'https://host.test/acme/other.git'],
     ['another host', 'https://elsewhere.test/acme/widgets.git'],
-  ])('does not take the token to %s, and asks nobody', async (_what, url) => {
+  ])('does not take the token to %s, and sends no request', async (_what, url) => {
     grant();
     await runProgram(ask(url, 'elsewhere'));
     expect(await bench.read('elsewhere')).not.toContain(TOKEN);
@@ -101,7 +101,7 @@ describe('the token', () => {
     expect(sent).toContain('x [redacted]');
   });
 
-  test('is asked for again while the host is away', async () => {
+  test('is requested again while the host is away', async () => {
     bench.service.on('issueTaskCredentials', (_call, nth) => (nth < 2 ? refusal(503, 'HOST_UNAVAILABLE') : undefined));
     await runProgram('true');
     expect(bench.service.of('issueTaskCredentials')).toHaveLength(3);

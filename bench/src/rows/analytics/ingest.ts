@@ -7,7 +7,7 @@ import type { Bench, Case } from '../../runner/model.ts';
 const BATCH = 1_000;
 
 /**
- * Moves written in batches of a thousand over 200 repos, by the store's own statement, sums kept: a fold runs beside
+ * Moves written in batches of a thousand over 200 repos, by the store's own statement, sums kept: an aggregation runs beside
  * it all the time. The anchor is the same insert without a word for the sums.
  */
 export async function ingestCase(bench: Bench): Promise<Case> {
@@ -52,7 +52,7 @@ const movesOf = ({ repoIds }: OurStore, issueIds: readonly number[]): Records['t
 
 async function keepingSums(ours: OurStore, batches: number, issueIds: readonly number[]): Promise<Sample> {
   let writing = true;
-  const folds = (async () => {
+  const aggregations = (async () => {
     while (writing) await aggregateRollups(ours.store.fleet);
   })();
   const began = performance.now();
@@ -62,7 +62,7 @@ async function keepingSums(ours: OurStore, batches: number, issueIds: readonly n
   }
   const value = (batches * BATCH * 1_000) / (performance.now() - began);
   writing = false;
-  await folds;
+  await aggregations;
   return { value, cpu: null };
 }
 

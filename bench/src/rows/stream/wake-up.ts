@@ -33,9 +33,9 @@ export const wakeUpRow: Row = {
     const issueIds = rows.map(({ id }) => id);
     const bells = openBells(bench, ours);
     const next = nextMove(issueIds);
-    const contender = (name: string, ring: Engine['notify'] | null) => ({
+    const contender = (name: string, notify: Engine['notify'] | null) => ({
       name,
-      sample: () => moveMany(ours, { moves, next, ring, bells }),
+      sample: () => moveMany(ours, { moves, next, notify, bells }),
     });
     return {
       cases: [
@@ -88,14 +88,14 @@ function nextMove(issueIds: readonly number[]): () => { issueId: number; to: str
 interface Moving {
   moves: number;
   next: ReturnType<typeof nextMove>;
-  ring: Engine['notify'] | null;
+  notify: Engine['notify'] | null;
   bells: Bells;
 }
 
-async function moveMany(ours: OurStore, { moves, next, ring, bells }: Moving): Promise<Sample> {
+async function moveMany(ours: OurStore, { moves, next, notify, bells }: Moving): Promise<Sample> {
   const engine: Engine = {
     store: ours.store,
-    notify: ring ?? (() => undefined),
+    notify: notify ?? (() => undefined),
     settings: () => DEFAULT_SETTINGS,
     random: Math.random,
   };
@@ -115,7 +115,7 @@ async function moveMany(ours: OurStore, { moves, next, ring, bells }: Moving): P
     requireEqual(what, count - (before[what] ?? 0), moves);
   }
   const isWoken = bells.heard() > heardBefore;
-  if (isWoken !== (ring !== null)) throw new Error('the listener was not woken as it should be');
+  if (isWoken !== (notify !== null)) throw new Error('the listener was not woken as it should be');
   return sample;
 }
 

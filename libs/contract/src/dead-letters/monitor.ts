@@ -25,13 +25,13 @@ const DeadLetter = z
 const wire: (row: DomainDeadLetter) => z.input<typeof DeadLetter> = (row) => row;
 void wire;
 
-const letters = { auth: 'operator', tags: ['Dead letters'] } as const;
+const common = { auth: 'operator', tags: ['Dead letters'] } as const;
 const params = z.object({
   id: z.string().min(1).meta({ description: 'Dead letter id.', example: '0198c5a4-7c1e-7000-8000-000000000001' }),
 });
 
 export const listDeadLetters = route({
-  ...letters,
+  ...common,
   id: 'listDeadLetters',
   method: 'get',
   path: '/api/dead-letters',
@@ -43,7 +43,7 @@ export const listDeadLetters = route({
 
 // Declared before the routes with {id}: the first match wins.
 const resolveAllDeadLetters = route({
-  ...letters,
+  ...common,
   ...withReason,
   id: 'resolveAllDeadLetters',
   method: 'post',
@@ -64,7 +64,7 @@ const resolveAllDeadLetters = route({
 });
 
 export const retryDeadLetter = route({
-  ...letters,
+  ...common,
   ...withReason,
   id: 'retryDeadLetter',
   method: 'post',
@@ -83,7 +83,7 @@ export const retryDeadLetter = route({
 });
 
 export const resolveDeadLetter = route({
-  ...letters,
+  ...common,
   ...withReason,
   id: 'resolveDeadLetter',
   method: 'post',

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { checkAnswer, checkedFetch, hostedSurface, monitorSurface, type SeenAnswer } from '../../src/index.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
-const letter = {
+const item = {
   id: '0198c5a4-7c1e-7000-8000-000000000001',
   repoOwner: 'a',
   repoName: 'b',
@@ -21,7 +21,7 @@ const check = (seen: Partial<Omit<SeenAnswer, 'headers'>> & { headers?: Record<s
     method: 'GET',
     path: '/api/dead-letters',
     status: 200,
-    body: list(letter),
+    body: list(item),
     ...seen,
     headers: new Headers(seen.headers ?? JSON_HEADERS),
   }).map((line) => line.split(': ').slice(1).join(': '));
@@ -44,9 +44,9 @@ describe('checkAnswer', () => {
       'content type is text/html, expected application/json',
     ],
     ['no JSON', { body: '<p>' }, 'body is not JSON'],
-    ['a field too many', { body: list({ ...letter, extra: 1 }) }, 'body.items.0.extra is not declared'],
-    ['a field too few', { body: list({ ...letter, error: undefined }) }, 'body.items.0.error: '],
-    ['a wrong type', { body: list({ ...letter, issueNumber: '1' }) }, 'body.items.0.issueNumber: '],
+    ['a field too many', { body: list({ ...item, extra: 1 }) }, 'body.items.0.extra is not declared'],
+    ['a field too few', { body: list({ ...item, error: undefined }) }, 'body.items.0.error: '],
+    ['a wrong type', { body: list({ ...item, issueNumber: '1' }) }, 'body.items.0.issueNumber: '],
     [
       'an error of another code',
       { status: 400, body: error('INVALID_STATE', 400) },
@@ -77,7 +77,7 @@ describe('checkedFetch', () => {
   const answering = (status: number, body: string) => async () => new Response(body, { status, headers: JSON_HEADERS });
 
   test('refuses what is not declared', async () => {
-    const { fetch } = checkedFetch(monitorSurface, answering(200, list({ ...letter, extra: 1 })));
+    const { fetch } = checkedFetch(monitorSurface, answering(200, list({ ...item, extra: 1 })));
     await expect(fetch('http://h/api/dead-letters')).rejects.toThrow('body.items.0.extra is not declared');
   });
 

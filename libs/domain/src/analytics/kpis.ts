@@ -25,7 +25,7 @@ export interface KpiInputs {
   failureBlocked: number;
   reimplemented: number;
   ended: number;
-  buried: number;
+  deadLettered: number;
   costUsd: number;
   costIssues: number;
   turns: number;
@@ -49,7 +49,7 @@ export const KPI_OF: Record<Kpi, (week: KpiInputs) => KpiWeek> = {
   mean_cost_usd: (w) => ({ value: ratio(w.costUsd, w.costIssues), sampleSize: w.costIssues }),
   mean_turns: (w) => ({ value: ratio(w.turns, w.turnIssues), sampleSize: w.turnIssues }),
   reimplement_loop_rate: (w) => ({ value: ratio(w.reimplemented, w.active), sampleSize: w.active }),
-  dead_letter_rate: (w) => ({ value: ratio(w.buried, w.ended), sampleSize: w.ended }),
+  dead_letter_rate: (w) => ({ value: ratio(w.deadLettered, w.ended), sampleSize: w.ended }),
   cycle_time_p50: (w) => ({ value: w.cycleP50Seconds, sampleSize: w.ended }),
   autonomy_rate: (w) => ({ value: percent(w.autonomous, w.merged), sampleSize: w.merged }),
 };

@@ -115,7 +115,7 @@ function findWaits(facts: WhyFacts): Wait[] {
   return [
     ...ofRepo(facts),
     ...pause(facts),
-    ...facts.deadLetters.map(letter),
+    ...facts.deadLetters.map(deadLetterWait),
     ...facts.projections.filter(({ status }) => status === 'failed').map(failedWrite),
     ...ofState(facts),
     ...(facts.task ? [ofTask(facts.task)] : []),
@@ -135,7 +135,7 @@ function pause({ isPaused, pausedAt }: WhyFacts): Wait[] {
   return isPaused ? [{ kind: 'human', ref: null, detail, since: pausedAt }] : [];
 }
 
-const letter = ({ id, targetState, error, createdAt }: WhyFacts['deadLetters'][number]): Wait => ({
+const deadLetterWait = ({ id, targetState, error, createdAt }: WhyFacts['deadLetters'][number]): Wait => ({
   kind: 'dead-letter',
   ref: id,
   detail: `a decision on its move to ${targetState}, which could not be made: ${brief(error)}`,

@@ -67,7 +67,7 @@ export async function overviewOf(
       .slice(0, OVERVIEW_LIST)
       .map((run) => ({ ...run, errorPattern: normalizeError(run.errorMessage ?? '') || null })),
     cost: row.cost,
-    dlqDepth: row.letters,
+    dlqDepth: row.deadLetters,
     vcsWriteQueueDepth: row.writes,
     vcsWriteQueueFailed: row.failedWrites,
     truncated: [inFlight, blocked, failures, workers].some((list) => list.length > OVERVIEW_LIST),

@@ -6,7 +6,7 @@ import { listen } from '../../src/index.ts';
 const host = '127.0.0.1';
 
 describe('listen', () => {
-  test('close waits for the answer under way and refuses new connections', async () => {
+  test('close waits for the answer in progress and refuses new connections', async () => {
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
     const server = await listen(

@@ -40,7 +40,7 @@ test('closes when a body that nobody reads does not end', async () => {
   await closed(raw);
 });
 
-test('closes without a second answer when one is under way', async () => {
+test('closes without a second answer when one is in progress', async () => {
   const raw = await open((_request, response) => response.write('begun'));
   raw.send('POST /', { 'content-length': '100' }, 'x');
   await closed(raw);

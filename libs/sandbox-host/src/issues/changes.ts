@@ -175,7 +175,7 @@ export function setAssignees(
   return saved;
 }
 
-/** Labels differ by more than the case of their letters. */
+/** Labels differ by more than upper and lower case. */
 export function ensureLabel({ state }: Sandbox, repo: RepoRecord, name: string) {
   const known = state.list('label', repo.id).find((label) => label.name.toLowerCase() === name.toLowerCase());
   if (known) return known;

@@ -32,14 +32,14 @@ export async function changedFiles(sandbox: Sandbox, repo: RepoRecord, issue: Pu
   const fields = raw.split('\0').filter(Boolean);
   const files = [];
   for (let at = 0; at + 1 < fields.length; at += 2) {
-    const [, , , sha = '', letter = 'M'] = (fields[at] ?? '').split(' ');
+    const [, , , sha = '', code = 'M'] = (fields[at] ?? '').split(' ');
     const filename = fields[at + 1] ?? '';
     const { additions, deletions } = counts.get(filename) ?? { additions: 0, deletions: 0 };
     const place = filename.split('/').map(encodeURIComponent).join('/');
     files.push({
       sha,
       filename,
-      status: STATUS[letter] ?? 'modified',
+      status: STATUS[code] ?? 'modified',
       additions,
       deletions,
       changes: additions + deletions,

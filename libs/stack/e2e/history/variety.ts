@@ -44,7 +44,7 @@ const KINDS: [what: string, column: string, all: readonly string[], except?: rea
   ['item of intelligence', 'status as value from intelligence_items', INTELLIGENCE_STATUSES],
   ['kind of intelligence', 'kind as value from intelligence_items', INTELLIGENCE_KINDS],
   ['worker', 'status as value from workers', WORKER_STATUSES],
-  ['letter', `coalesce(resolution, 'open') as value from dead_letters`, ['open', 'retried', 'resolved']],
+  ['dead letter', `coalesce(resolution, 'open') as value from dead_letters`, ['open', 'retried', 'resolved']],
 ];
 
 /** The history has one of everything, or numbers would agree for want of anything to differ in. */

@@ -98,7 +98,7 @@ describe('whitespace', () => {
 describe('reports', () => {
   test('an exported name needs a comment right above it', () => {
     const text =
-      '/** Told. */\nexport const a = 1;\n\nexport function b() {}\n// told\nexport class C {}\nexport * from "x";';
+      '/** Said. */\nexport const a = 1;\n\nexport function b() {}\n// said\nexport class C {}\nexport * from "x";';
     expect(undocumented('x.ts', text)).toEqual([{ path: 'x.ts', line: 4, text: 'function b has no docstring' }]);
   });
 

@@ -55,7 +55,7 @@ export const failingAgain = (fleet: Db, runs: number): Promise<Sighting[]> =>
  * Repos with at least this many new dead letters within an hour; value = dead letters. Cost: the dead letters of that
  * hour.
  */
-export const deadLettersRising = (fleet: Db, letters: number): Promise<Sighting[]> =>
+export const deadLettersRising = (fleet: Db, deadLetters: number): Promise<Sighting[]> =>
   sightings(
     fleet,
     sql<Sighting>`
@@ -64,7 +64,7 @@ export const deadLettersRising = (fleet: Db, letters: number): Promise<Sighting[
         null::text as worker_id, d.n as value, null::text as detail
       from (
         select tenant_id, repo_id, count(*)::int as n from dead_letters
-        where created_at > ${minutesAgo(60)} group by 1, 2 having count(*) >= ${letters}
+        where created_at > ${minutesAgo(60)} group by 1, 2 having count(*) >= ${deadLetters}
       ) d ${repoOf('d')}
       order by d.n desc, subject limit ${MAX_SIGHTINGS}`,
   );

@@ -57,7 +57,7 @@ export async function fleetStateCounts(fleet: Db): Promise<StateCount[]> {
 }
 
 /** Unresolved dead letters by repo, without zero counts (index dead_letters_open). */
-export async function openLettersByRepo(fleet: Db): Promise<(OfRepo & { n: number })[]> {
+export async function openDeadLettersByRepo(fleet: Db): Promise<(OfRepo & { n: number })[]> {
   const { rows } = await sql<OfRepo & { n: number }>`
     ${NOTE}
     select d.tenant_id as "tenantId", d.repo_id as "repoId", count(*) as n

@@ -20,16 +20,16 @@ export const countsOf = (tenantId: RawBuilder<unknown>, repoId: RawBuilder<unkno
   select d.state, d.is_paused, d.is_blocked, d.n, 1, 1 from issue_count_deltas d
   where d.tenant_id = ${tenantId} and d.repo_id = ${repoId}`;
 
-const fold = prepared(
-  'fold-issue-counts',
+const aggregate = prepared(
+  'aggregate-issue-counts',
   (_db, p: Params<{ tenantId: number; repoId: number }>) => sql`
-    with folded as (
+    with aggregated as (
       delete from issue_count_deltas where tenant_id = ${p('tenantId')} and repo_id = ${p('repoId')}
       returning state, is_paused, is_blocked, n
     )
     insert into issue_counts (tenant_id, repo_id, state, is_paused, is_blocked, n, writes)
     select ${p('tenantId')}, ${p('repoId')}, state, is_paused, is_blocked, sum(n), count(*)
-    from folded group by state, is_paused, is_blocked
+    from aggregated group by state, is_paused, is_blocked
     on conflict (tenant_id, repo_id, state, is_paused, is_blocked) do update
     set n = issue_counts.n + excluded.n, writes = issue_counts.writes + excluded.writes`,
 );
@@ -40,7 +40,7 @@ export function aggregateIssueCounts(tenant: Db, tenantId: number, repoId: numbe
     const { rows } = await sql<{ held: boolean }>`
       select pg_try_advisory_xact_lock(hashtextextended('pipeline.issue-counts', ${repoId})) as held`.execute(tx);
     if (rows[0]?.held !== true) return false;
-    await fold.run(tx, { tenantId, repoId });
+    await aggregate.run(tx, { tenantId, repoId });
     return true;
   });
 }

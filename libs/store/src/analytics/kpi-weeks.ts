@@ -54,7 +54,7 @@ const entries = (p: Params<Query>) => sql`
 /** The last end of each issue in each week. */
 const endings = (p: Params<Query>) => sql`
   select e.week, count(*) as ended, count(*) filter (where exists (
-      select from dead_letters d where ${ofRepo(p, 'd')} and d.issue_id = e.issue_id)) as buried,
+      select from dead_letters d where ${ofRepo(p, 'd')} and d.issue_id = e.issue_id)) as "deadLettered",
     percentile_cont(0.5) within group (order by extract(epoch from e.at - first.at)::float8) as p50
   from (select m.week, m.issue_id, max(m.at) as at from moves m where m.to_state = 'done' group by 1, 2) e
   cross join lateral (
@@ -110,7 +110,7 @@ const samples = prepared(
     merges as (${merges(p)})
     select w.week, coalesce(a.n, 0) as active, coalesce(e.blocked, 0) as blocked,
       coalesce(e.failure_blocked, 0) as "failureBlocked", coalesce(e.reimplemented, 0) as reimplemented,
-      coalesce(d.ended, 0) as ended, coalesce(d.buried, 0) as buried, coalesce(c.usd, 0) as "costUsd",
+      coalesce(d.ended, 0) as ended, coalesce(d."deadLettered", 0) as "deadLettered", coalesce(c.usd, 0) as "costUsd",
       coalesce(c.issues, 0) as "costIssues", coalesce(v.turns, 0) as turns, coalesce(v.issues, 0) as "turnIssues",
       d.p50 as "cycleP50Seconds", coalesce(d.ended, 0) as cycles, coalesce(g.merged, 0) as merged,
       coalesce(g.autonomous, 0) as autonomous

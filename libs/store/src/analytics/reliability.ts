@@ -43,7 +43,7 @@ export async function reliabilityByRepo(fleet: Db, scope: AnalyticsScope, since:
         percentile_cont(0.5) within group (order by l.seconds) as p50,
         percentile_cont(0.9) within group (order by l.seconds) as p90
       from lives l group by 1, 2
-    ), letters as (
+    ), dead as (
       select d.tenant_id, d.repo_id, count(*) as n from dead_letters d
       where d.created_at >= ${from} and ${within('d', scope)} group by 1, 2
     ), attempts as (
@@ -59,7 +59,7 @@ export async function reliabilityByRepo(fleet: Db, scope: AnalyticsScope, since:
       coalesce(t.retries, 0)::int as "totalRetries"
     from repos o
     left join completed c on c.tenant_id = o.tenant_id and c.repo_id = o.id
-    left join letters l on l.tenant_id = o.tenant_id and l.repo_id = o.id
+    left join dead l on l.tenant_id = o.tenant_id and l.repo_id = o.id
     left join retried t on t.tenant_id = o.tenant_id and t.repo_id = o.id
     where o.enabled and (${scope.tenantId}::bigint is null or o.tenant_id = ${scope.tenantId})
       and (${scope.repoId}::bigint is null or o.id = ${scope.repoId})

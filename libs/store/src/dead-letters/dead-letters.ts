@@ -19,21 +19,21 @@ interface NewDeadLetter {
   cause: DeadLetterCause;
 }
 
-export async function insertDeadLetter(tx: Tx, tenantId: number, letter: NewDeadLetter): Promise<string> {
+export async function insertDeadLetter(tx: Tx, tenantId: number, deadLetter: NewDeadLetter): Promise<string> {
   const id = uuidv7();
   await tx
     .insertInto('dead_letters')
     .values({
       tenant_id: tenantId,
       id,
-      repo_id: letter.repoId,
-      issue_id: letter.issueId,
-      issue_number: letter.issueNumber,
-      from_state: letter.fromState,
-      target_state: letter.targetState,
-      agent_name: letter.agentName,
-      error: letter.error,
-      cause: jsonb(letter.cause),
+      repo_id: deadLetter.repoId,
+      issue_id: deadLetter.issueId,
+      issue_number: deadLetter.issueNumber,
+      from_state: deadLetter.fromState,
+      target_state: deadLetter.targetState,
+      agent_name: deadLetter.agentName,
+      error: deadLetter.error,
+      cause: jsonb(deadLetter.cause),
     })
     .execute();
   return id;

@@ -11,24 +11,24 @@ const WINDOW_MS = 5;
  * 200 a second.
  */
 export class CoalescedNotifications {
-  readonly #send: (rung: NotifiedTenants) => void;
+  readonly #send: (tenants: NotifiedTenants) => void;
   readonly #signal: AbortSignal;
   readonly #sleep: typeof sleep;
   #gathered: Set<number> | 'all' | undefined;
   #window: Promise<void> | undefined;
 
-  constructor(send: (rung: NotifiedTenants) => void, signal: AbortSignal, wait = sleep) {
+  constructor(send: (tenants: NotifiedTenants) => void, signal: AbortSignal, wait = sleep) {
     this.#send = send;
     this.#signal = signal;
     this.#sleep = wait;
   }
 
-  ring(rung: NotifiedTenants): void {
+  notify(tenants: NotifiedTenants): void {
     if (this.#window) {
-      this.#gather(rung);
+      this.#gather(tenants);
       return;
     }
-    this.#send(rung);
+    this.#send(tenants);
     this.#window = this.#closeWindow();
   }
 
@@ -37,13 +37,13 @@ export class CoalescedNotifications {
     return this.#window ?? Promise.resolve();
   }
 
-  #gather(rung: NotifiedTenants): void {
-    if (rung === null || this.#gathered === 'all') {
+  #gather(tenants: NotifiedTenants): void {
+    if (tenants === null || this.#gathered === 'all') {
       this.#gathered = 'all';
       return;
     }
     this.#gathered ??= new Set();
-    for (const tenantId of rung) this.#gathered.add(tenantId);
+    for (const tenantId of tenants) this.#gathered.add(tenantId);
   }
 
   async #closeWindow(): Promise<void> {

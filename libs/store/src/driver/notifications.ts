@@ -9,7 +9,7 @@ type Channel = (typeof CHANNELS)[number];
  * Called when rows of these tenants changed; null = any row may have changed, re-read everything.
  * @param isOwn this process sent the notification.
  */
-export type NotificationHandler = (rung: NotifiedTenants, isOwn: boolean) => void;
+export type NotificationHandler = (tenants: NotifiedTenants, isOwn: boolean) => void;
 
 export interface Notifications {
   /** Connects in the background; the process does not wait for the store. */
@@ -50,7 +50,7 @@ class ListeningDoorbell implements Notifications {
   readonly #handlers: ReadonlyMap<Channel, Set<NotificationHandler>> = new Map(
     CHANNELS.map((name) => [name, new Set()]),
   );
-  readonly #rings: ReadonlyMap<Channel, CoalescedNotifications>;
+  readonly #coalesced: ReadonlyMap<Channel, CoalescedNotifications>;
   readonly #listening = new Set<Channel>();
   /** Channels with notifications that had no connection: each gets one for all tenants after the reconnect. */
   readonly #unsent = new Set<Channel>();
@@ -61,9 +61,9 @@ class ListeningDoorbell implements Notifications {
     this.#options = options;
     this.#leads = new Leadership(options.holder ?? options.applicationName);
     this.#connection = new DirectConnection(options, { up: (session) => this.#up(session), down: () => this.#down() });
-    const rings = (channel: Channel) =>
-      new CoalescedNotifications((rung) => this.#send(channel, rung), this.#closing.signal, options.sleep);
-    this.#rings = new Map(CHANNELS.map((channel) => [channel, rings(channel)]));
+    const coalesced = (channel: Channel) =>
+      new CoalescedNotifications((tenants) => this.#send(channel, tenants), this.#closing.signal, options.sleep);
+    this.#coalesced = new Map(CHANNELS.map((channel) => [channel, coalesced(channel)]));
   }
 
   start(): void {
@@ -71,7 +71,7 @@ class ListeningDoorbell implements Notifications {
   }
 
   notify(channel: Channel, tenantIds: NotifiedTenants = null): void {
-    if (!this.#closing.signal.aborted) this.#rings.get(channel)?.ring(tenantIds);
+    if (!this.#closing.signal.aborted) this.#coalesced.get(channel)?.notify(tenantIds);
   }
 
   on(channel: Channel, handler: NotificationHandler): () => void {
@@ -92,7 +92,7 @@ class ListeningDoorbell implements Notifications {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    await Promise.all([...this.#rings.values()].map((rings) => rings.settled()));
+    await Promise.all([...this.#coalesced.values()].map((channel) => channel.settled()));
     await Promise.all(this.#inFlight);
     await this.#connection.close();
   }
@@ -117,8 +117,8 @@ class ListeningDoorbell implements Notifications {
   }
 
   #deliver(channel: Channel, payload: string, isOwn: boolean): void {
-    const rung = payload === '' ? null : payload.split(',').map(Number);
-    for (const handler of this.#of(channel)) this.#call(() => handler(rung, isOwn), channel);
+    const tenants = payload === '' ? null : payload.split(',').map(Number);
+    for (const handler of this.#of(channel)) this.#call(() => handler(tenants, isOwn), channel);
   }
 
   #call(handle: () => void, channel: Channel): void {
@@ -129,13 +129,13 @@ class ListeningDoorbell implements Notifications {
     }
   }
 
-  #send(channel: Channel, rung: NotifiedTenants): void {
+  #send(channel: Channel, tenants: NotifiedTenants): void {
     const { session } = this.#connection;
     if (!session) {
       this.#unsent.add(channel);
       return;
     }
-    const names = rung?.join(',') ?? '';
+    const names = tenants?.join(',') ?? '';
     const sent = session.query('select pg_notify($1, $2)', [channel, names.length > MAX_PAYLOAD ? '' : names]);
     const noted = sent.then(
       () => undefined,

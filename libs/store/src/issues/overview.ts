@@ -20,7 +20,7 @@ interface OverviewRow {
   blocked: BlockedIssue[];
   failures: FailedRun[];
   cost: CostSums;
-  letters: number;
+  deadLetters: number;
   writes: number;
   failedWrites: number;
 }
@@ -133,7 +133,7 @@ const overview = prepared(
       )} as counts,
       ${tasks(p)}, ${workers(p)} as workers, ${stops(p)},
       (${costSums((alias) => ofRepo(p, alias), p('dayStart'))}) as cost,
-      (select count(*) from dead_letters d where ${ofRepo(p, 'd')} and d.resolved_at is null) as letters,
+      (select count(*) from dead_letters d where ${ofRepo(p, 'd')} and d.resolved_at is null) as "deadLetters",
       (select count(*) from projections j where ${ofRepo(p, 'j')} and j.status in ('pending', 'failed')) as writes,
       (select count(*) from projections j where ${ofRepo(p, 'j')} and j.status = 'failed') as "failedWrites"
     from repo`,

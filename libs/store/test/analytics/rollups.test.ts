@@ -26,7 +26,7 @@ const contents = async () => {
   return all;
 };
 
-async function foldAll(): Promise<void> {
+async function aggregateAll(): Promise<void> {
   while ((await aggregateRollups(database.store.fleet)).more);
 }
 
@@ -38,21 +38,21 @@ describe('in a history of its own', () => {
   afterEach(() => clearHistory(database.db));
 
   test('rollups plus pending deltas equal the history', async () => {
-    await simulateHistory(database.db, { ...SIZE, seed: 11, folded: false });
+    await simulateHistory(database.db, { ...SIZE, seed: 11, aggregated: false });
     expect(await unfoldedDeltas(database.store.fleet)).toBeGreaterThan(1_000);
     expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
-    await foldAll();
+    await aggregateAll();
     expect(await unfoldedDeltas(database.store.fleet)).toBe(0);
     expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
   });
 
   test('aggregation and history give the same sums at every level', async () => {
-    await simulateHistory(database.db, { ...SIZE, seed: 12, folded: false });
-    await foldAll();
-    const folded = await contents();
+    await simulateHistory(database.db, { ...SIZE, seed: 12, aggregated: false });
+    await aggregateAll();
+    const aggregated = await contents();
     await sql`truncate ${sql.join(TABLES.map((table) => sql.table(table)))}`.execute(database.db);
     await checkRollups(database.store.fleet, ALL, true);
-    expect(await contents()).toEqual(folded);
+    expect(await contents()).toEqual(aggregated);
   });
 
   test('wrong sums are found and repaired without counting pending deltas twice', async () => {
@@ -70,7 +70,7 @@ describe('in a history of its own', () => {
   });
 
   test('two concurrent aggregations apply each delta once', async () => {
-    await simulateHistory(database.db, { ...SIZE, seed: 14, folded: false });
+    await simulateHistory(database.db, { ...SIZE, seed: 14, aggregated: false });
     const waiting = await unfoldedDeltas(database.store.fleet);
     const other = database.open({ applicationName: 'other' });
     const results = await Promise.all([
@@ -78,9 +78,9 @@ describe('in a history of its own', () => {
       aggregateRollups(other.fleet),
       aggregateRollups(database.store.fleet),
     ]);
-    await foldAll();
+    await aggregateAll();
     await other.close();
-    expect(results.reduce((sum, { folded }) => sum + folded, 0)).toBeLessThanOrEqual(waiting);
+    expect(results.reduce((sum, { aggregated }) => sum + aggregated, 0)).toBeLessThanOrEqual(waiting);
     expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
   });
 });

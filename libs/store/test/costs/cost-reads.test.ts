@@ -22,17 +22,17 @@ beforeEach(() => {
 });
 afterEach(() => clearHistory(database.db));
 
-async function foldAll(): Promise<void> {
+async function aggregateAll(): Promise<void> {
   while ((await aggregateRollups(database.store.fleet)).more);
 }
 
 /** Every other delta is aggregated, the rest is pending. */
-async function foldHalf(): Promise<void> {
+async function aggregateHalf(): Promise<void> {
   await sql`create table half as select id, tenant_id, repo_id, at, body from rollup_deltas where id % 2 = 0`.execute(
     database.db,
   );
   await sql`delete from rollup_deltas where id % 2 = 0`.execute(database.db);
-  await foldAll();
+  await aggregateAll();
   await sql`insert into rollup_deltas (id, tenant_id, repo_id, at, body) select id, tenant_id, repo_id, at, body from half`.execute(
     database.db,
   );
@@ -124,13 +124,13 @@ async function agrees(scope: OrgScope): Promise<void> {
 }
 
 test.each([
-  ['not folded', 1, async () => undefined],
-  ['half folded', 0.5, foldHalf],
-  ['folded', 0, foldAll],
-])('costs equal the sum of the cost events in scope while deltas are %s', async (_what, waiting, fold) => {
-  const history = await simulateHistory(database.db, { ...SIZE, folded: false });
+  ['not aggregated', 1, async () => undefined],
+  ['half aggregated', 0.5, aggregateHalf],
+  ['aggregated', 0, aggregateAll],
+])('costs equal the sum of the cost events in scope while deltas are %s', async (_what, waiting, aggregate) => {
+  const history = await simulateHistory(database.db, { ...SIZE, aggregated: false });
   const before = await unfoldedDeltas(database.store.fleet);
-  await fold();
+  await aggregate();
   expect((await unfoldedDeltas(database.store.fleet)) / before).toBeCloseTo(waiting, 2);
   for (const scope of await scopesOf(history)) {
     const { last24hUsd, last24hUnreportedCosts } = naive(await bookingsOf(scope));

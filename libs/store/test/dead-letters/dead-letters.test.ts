@@ -56,7 +56,7 @@ describe('dead letters', () => {
     const older = await give('older', '2026-02-01T00:00:00.000Z');
     const newer = await give('newer', '2026-02-02T00:00:00.000Z');
     const page = await openDeadLetters(database.store.fleet, { limit: 10, offset: 0 });
-    expect(page.map((letter) => letter.error)).toEqual(['newer', 'older']);
+    expect(page.map((deadLetter) => deadLetter.error)).toEqual(['newer', 'older']);
     expect(page[0]).toEqual({
       id: newer,
       repoOwner: 'Acme',

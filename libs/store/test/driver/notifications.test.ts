@@ -49,17 +49,17 @@ function openBell(applicationName = 'bell', directUrl = database.url, clock?: ()
 
 /** Collects notifications and waits for the next ones without a clock. */
 function collect(bell: Notifications, channel: Parameters<Notifications['on']>[0] = 'svc_tasks') {
-  const rung: NotifiedTenants[] = [];
+  const received: NotifiedTenants[] = [];
   let waiting: (() => void) | undefined;
   const off = bell.on(channel, (value) => {
-    rung.push(value);
+    received.push(value);
     waiting?.();
   });
   const until = async (count: number) => {
-    while (rung.length < count) await new Promise<void>((resolve) => (waiting = resolve));
-    return rung;
+    while (received.length < count) await new Promise<void>((resolve) => (waiting = resolve));
+    return received;
   };
-  return { rung, until, off };
+  return { received, until, off };
 }
 
 const kill = (applicationName: string) =>
@@ -70,7 +70,7 @@ const kill = (applicationName: string) =>
 describe('notifications', () => {
   test('are sent immediately at first, as one per window afterwards, until a window has none', async () => {
     const listener = openBell('listener');
-    const { rung, until } = collect(listener.bell);
+    const { received, until } = collect(listener.bell);
     listener.bell.start();
     await until(1);
     const { bell, end } = openBell();
@@ -94,7 +94,7 @@ describe('notifications', () => {
     await sql`select 1`.execute(database.store.fleet);
     bell.notify('svc_tasks', [6]);
     expect((await until(5)).at(-1)).toEqual([6]);
-    expect(rung).toHaveLength(5);
+    expect(received).toHaveLength(5);
   });
 
   test('mean all tenants when the list is too long for NOTIFY', async () => {
@@ -113,7 +113,7 @@ describe('notifications', () => {
     const seen: string[] = [];
     for (const name of ['one', 'two']) {
       const { bell } = openBell(name);
-      bell.on('svc_stream', (rung, isOwn) => void seen.push(`${name} ${rung} ${isOwn}`));
+      bell.on('svc_stream', (received, isOwn) => void seen.push(`${name} ${received} ${isOwn}`));
       bell.start();
       while (!seen.includes(`${name} null false`)) await sql`select 1`.execute(database.store.fleet);
     }
@@ -149,7 +149,7 @@ describe('notifications', () => {
     await until(1);
     bell.notify('svc_cache', [7]);
     await until(2);
-    expect(gone.rung).toEqual([]);
+    expect(gone.received).toEqual([]);
     expect(logged.filter((line) => line.includes('handler'))).toHaveLength(2);
   });
 });
@@ -164,7 +164,7 @@ describe('a lost connection', () => {
     await kill('bell');
     while (!logged.some((line) => line.includes('lost'))) await sql`select 1`.execute(database.store.fleet);
     bell.notify('svc_tasks', [1]);
-    expect(tasks.rung).toEqual([null]);
+    expect(tasks.received).toEqual([null]);
     end(backoff);
     expect(await tasks.until(3)).toEqual([null, null, null]);
     expect(await stream.until(2)).toEqual([null, null]);

@@ -15,7 +15,7 @@ import {
   issueWhy,
   newestRetrospective,
   openAlerts,
-  openLettersByRepo,
+  openDeadLettersByRepo,
   operatorScope,
   type Store,
   statusOfIssue,
@@ -116,7 +116,7 @@ describe('what the dashboard asks for', () => {
   test.each<[string, (store: Store) => Promise<unknown>]>([
     ['where issues are', (store) => fleetStateCounts(store.fleet)],
     ['the repos', (store) => fleetRepos(store.fleet)],
-    ['letters', (store) => openLettersByRepo(store.fleet)],
+    ['dead letters', (store) => openDeadLettersByRepo(store.fleet)],
     ['what is worked on', (store) => issuesInFlight(store.fleet)],
     ['alerts', (store) => openAlerts(store.fleet, 500)],
     ['timelines', (store) => timelinesInFlight(store.fleet, { issues: 50, entries: 21 })],

@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => clearHistory(database.db));
 
-async function foldAll(): Promise<void> {
+async function aggregateAll(): Promise<void> {
   while ((await aggregateRollups(database.store.fleet)).more);
 }
 
@@ -60,8 +60,8 @@ const outputTokens = async () => {
 };
 
 test('saturates reads and continues aggregating when sums exceed bigint and JSON numbers', async () => {
-  await simulateHistory(database.db, { ...SIZE, seed: 31, folded: false });
-  await foldAll();
+  await simulateHistory(database.db, { ...SIZE, seed: 31, aggregated: false });
+  await aggregateAll();
   await sql`update cost_sums set output_tokens = 1e37, usd = 1e23`.execute(database.db);
   await sql`
     insert into rollup_deltas (tenant_id, repo_id, body)
@@ -69,7 +69,7 @@ test('saturates reads and continues aggregating when sums exceed bigint and JSON
     from (select *, at as created_at, ${POISON}::bigint as more from cost_sums where grain = 'hour') a`.execute(
     database.db,
   );
-  await foldAll();
+  await aggregateAll();
   const { tokens, costs } = await metricTotals(database.store.fleet);
   expect(new Set(tokens.map(({ output }) => output))).toEqual(new Set([Number.MAX_SAFE_INTEGER]));
   expect(new Set(costs.map(({ usd }) => usd))).toEqual(new Set([Number.MAX_SAFE_INTEGER]));
@@ -78,15 +78,15 @@ test('saturates reads and continues aggregating when sums exceed bigint and JSON
 });
 
 test.each([
-  ['folded', true],
+  ['aggregated', true],
   ['still waiting', false],
-])('the migration corrects calls and sums when counts above the bound are %s', async (_what, folded) => {
-  await simulateHistory(database.db, { ...SIZE, seed: 32, folded: false });
+])('the migration corrects calls and sums when counts above the bound are %s', async (_what, aggregated) => {
+  await simulateHistory(database.db, { ...SIZE, seed: 32, aggregated: false });
   await poison();
-  if (folded) await foldAll();
+  if (aggregated) await aggregateAll();
   expect(await wrong()).toEqual([]);
   await MIGRATIONS['0031-boundless-sums']?.up(database.db as never);
-  await foldAll();
+  await aggregateAll();
   const after = await outputTokens();
   expect(after?.most).toBe(MAX_CALL_TOKENS);
   expect(after?.sums).toBe(after?.calls);

@@ -93,12 +93,12 @@ async function catalogueOf(url: string): Promise<Catalogue> {
   }
 }
 
-/** Sessions that are still there; those that are ending get two seconds. */
+/** Sessions of clients that are still there, so no autovacuum; those that are ending get two seconds. */
 async function openSessions(admin: pg.Pool, database: string): Promise<string[]> {
   for (let round = 0; ; round += 1) {
     const { rows } = await admin.query<{ line: string }>(
       `select format('%s, %s, last statement: %s', application_name, state, left(query, 200)) as line
-       from pg_stat_activity where datname = $1`,
+       from pg_stat_activity where datname = $1 and backend_type = 'client backend'`,
       [database],
     );
     if (rows.length === 0 || round === 100) return rows.map((row) => row.line);

@@ -7,14 +7,14 @@ import { findingText, lintStatements, type Statement } from '../sql-lint/stateme
 import { databaseUrl, ensureTemplate, execute, serialPool, testDatabaseName } from './template.ts';
 
 /**
- * What is not held against a statement: that it names a table which only the database of its test has, and that its
+ * What is not counted against a statement: that it names a table which only the database of its test has, and that its
  * constants cannot be computed (class 22), as where a test provokes a failure.
  */
 const BESIDE_THE_POINT = /^(42P01|22...)$/;
 
 /**
- * A server of the oldest version that must work. It runs no tests: it is asked whether it understands the statements
- * that tests have sent to a newer one, and can plan them.
+ * A server of the oldest version that must work. It runs no tests: it plans the statements
+ * that tests have sent to a newer one.
  */
 export class OldestPostgres {
   readonly #pool: pg.Pool;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { openStore, type ServiceKind, type Store, type StoreOptions } from '@pipeline/store';
 import { closedWithFile } from '../processes/closing.ts';
 import type { Statement } from '../sql-lint/statement-rules.ts';
-import { BROKER, borrowDatabase, returnDatabase } from './borrow.ts';
+import { borrowDatabase, POOL_SERVER, returnDatabase } from './borrow.ts';
 import type { Lent } from './database-pool.ts';
 import type { TestDatabase } from './interface.ts';
 import { serviceUrl } from './template.ts';
@@ -41,7 +41,7 @@ export function testDatabase(role: ServiceKind = 'monitor'): TestDatabase {
     return opening;
   };
   beforeAll(async () => {
-    lent = await borrowDatabase(process.env[BROKER]);
+    lent = await borrowDatabase(process.env[POOL_SERVER]);
     store = open();
     plain = open({ databaseUrl: lent.url, applicationName: 'test-own', onStatement: undefined });
   });
@@ -50,7 +50,7 @@ export function testDatabase(role: ServiceKind = 'monitor'): TestDatabase {
     await Promise.all([store?.close(), plain?.close()]);
     if (lent === undefined) return;
     const { name } = lent;
-    const { leaked, findings } = await returnDatabase(process.env[BROKER], {
+    const { leaked, findings } = await returnDatabase(process.env[POOL_SERVER], {
       name,
       statements: [...statements.values()],
     });

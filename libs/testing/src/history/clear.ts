@@ -5,7 +5,7 @@ import { withoutChecks } from './without-checks.ts';
 
 /**
  * Empties every table that belongs to tenants, so that another history can be simulated in the same database. Row by row: most
- * tables are empty, and a truncation would make the files of all of them and of their indexes anew.
+ * tables are empty, and a truncation would make the files of all of them and of their indexes again.
  */
 export async function clearHistory(db: Db): Promise<void> {
   const tables = await tenantTables(db);

@@ -22,8 +22,8 @@ export interface HistoryOptions {
   seed: number;
   /** Where the history ends: hold the store's clock there. */
   end: Date;
-  /** Whether the sums are made (the default), or all that they are made of still waits to be folded. */
-  folded?: boolean;
+  /** Whether the sums are made (the default), or all that they are made of still waits to be aggregated. */
+  aggregated?: boolean;
 }
 
 /** The size that every number of the product is shown at. */
@@ -42,7 +42,7 @@ const ISSUES_AT_ONCE = 1_000;
 /**
  * Fills an empty database with the past of a deployment: what the engine would have written, had it all happened. The
  * same options make the same history. Issues are in every state, with every flag; runs fail and are lost, tasks
- * wait, letters are open, pull requests are merged, closed and reverted.
+ * wait, dead letters are open, pull requests are merged, closed and reverted.
  * @param db a pool of a superuser: foreign keys are not checked while the rows go in.
  */
 export async function simulateHistory(db: Db, options: HistoryOptions): Promise<History> {
@@ -74,7 +74,7 @@ export async function simulateHistory(db: Db, options: HistoryOptions): Promise<
   await addBeside(db, { start, end });
   // For the plans of what adds all of it up.
   await analyze(db, (name) => FACTS.has(name));
-  if (options.folded ?? true)
+  if (options.aggregated ?? true)
     await checkRollups(db, { from: iso(start.getTime()), to: iso(end.getTime() + DAY_MS) }, true);
   else await appendDeltas(db);
   await analyze(db, (name) => !FACTS.has(name));

@@ -18,7 +18,7 @@ import { iso, record, type Story } from './story.ts';
 import { MEDIAN_DWELL_MS, WAYS, type Way } from './ways.ts';
 import { withdraw, work } from './work.ts';
 
-/** An issue that goes in circles stops after so many moves. */
+/** An issue that goes in a cycle stops after so many moves. */
 const MOST_MOVES = 80;
 
 /** Takes an issue through the pipeline, from its entry to the end of the history. */

@@ -1,12 +1,12 @@
-import { BROKER } from '../databases/borrow.ts';
-import { type Broker, startBroker } from '../databases/broker.ts';
+import { POOL_SERVER } from '../databases/borrow.ts';
+import { type PoolServer, startPoolServer } from '../databases/pool-server.ts';
 
-/** Where setup leaves the broker for teardown; both run in Jest's main process. */
-export const HANDOVER = Symbol.for('pipeline.testing.broker');
-export type Handover = { [HANDOVER]?: Broker };
+/** Where setup leaves the pool server for teardown; both run in Jest's main process. */
+export const HANDOVER = Symbol.for('pipeline.testing.databases');
+export type Handover = { [HANDOVER]?: PoolServer };
 
 export default async function setup(): Promise<void> {
-  const broker = await startBroker(process.env);
-  process.env[BROKER] = broker.socket;
-  (globalThis as Handover)[HANDOVER] = broker;
+  const server = await startPoolServer(process.env);
+  process.env[POOL_SERVER] = server.socket;
+  (globalThis as Handover)[HANDOVER] = server;
 }

@@ -14,7 +14,7 @@ function openOf(): Open {
 
 /**
  * Registers what a test opens and has to close: a server, a connection, a child process. If the test fails before it
- * closes it, it is closed at the end of the file; else it would keep the worker of Jest alive for ever.
+ * closes it, it is closed at the end of the file; else it would keep the worker of Jest alive permanently.
  * @returns the close function for the test; a second call returns the promise of the first.
  */
 export function closedWithFile<T>(close: () => Promise<T>): () => Promise<T> {

@@ -84,15 +84,15 @@ function answersOf(rows: Rows, window: Window): [string, object][] {
   ];
 }
 
-test('every endpoint says what the rows say: folded, half folded, not folded at all, for all, a tenant and a repo', async () => {
+test('every endpoint says what the rows say: aggregated, half aggregated, not aggregated at all, for all, a tenant and a repo', async () => {
   const ways = fc.record({
     seed: fc.integer(),
-    folds: fc.constantFrom(null, 0, 1),
+    aggregations: fc.constantFrom(null, 0, 1),
   });
-  const property = fc.asyncProperty(ways, async ({ seed, folds }) => {
+  const property = fc.asyncProperty(ways, async ({ seed, aggregations }) => {
     await clearHistory(database.db);
-    const history = await simulateHistory(database.db, { ...SIZE, seed, folded: folds === null });
-    for (let fold = 0; fold < (folds ?? 0); fold += 1) await aggregateRollups(database.store.fleet);
+    const history = await simulateHistory(database.db, { ...SIZE, seed, aggregated: aggregations === null });
+    for (let round = 0; round < (aggregations ?? 0); round += 1) await aggregateRollups(database.store.fleet);
     const all = await readRows(database.db);
     const [repo] = history.repos;
     const idsOf = (tenant: string) => history.repos.filter((one) => one.tenant === tenant).map(({ id }) => id);
@@ -114,12 +114,12 @@ test('every endpoint says what the rows say: folded, half folded, not folded at 
     numRuns: 3,
     seed: 20_260_311,
     endOnFailure: true,
-    examples: [[{ seed: 1, folds: null }]],
+    examples: [[{ seed: 1, aggregations: null }]],
   });
 }, 120_000);
 
-test('answers stay true while what they are made of is folded', async () => {
-  await simulateHistory(database.db, { ...SIZE, issues: 400, seed: 5, folded: false });
+test('answers stay true while what they are made of is aggregated', async () => {
+  await simulateHistory(database.db, { ...SIZE, issues: 400, seed: 5, aggregated: false });
   const paths = [
     'state-timeseries?window=7d',
     'cohort-funnel?window=7d',
@@ -129,22 +129,22 @@ test('answers stay true while what they are made of is folded', async () => {
   ];
   const all = [...paths.map((path) => `/api/pipeline/${path}`), '/api/pipeline-events?type=task_claimed'];
   const before = await Promise.all(all.map((path) => get(path)));
-  let folding = true;
-  const folds = (async () => {
+  let aggregating = true;
+  const aggregations = (async () => {
     while ((await aggregateRollups(database.store.fleet)).more);
-    folding = false;
+    aggregating = false;
   })();
-  for (let round = 0; folding || round < 2; round += 1) {
+  for (let round = 0; aggregating || round < 2; round += 1) {
     expect(await Promise.all(all.map((path) => get(path)))).toEqual(before);
   }
-  await folds;
+  await aggregations;
 });
 
 describe('medians of more stays than are counted one by one', () => {
-  test('are within one percent, folded or not', async () => {
-    for (const folded of [true, false]) {
+  test('are within one percent, aggregated or not', async () => {
+    for (const aggregated of [true, false]) {
       await clearHistory(database.db);
-      await simulateHistory(database.db, { ...SIZE, seed: 3, folded });
+      await simulateHistory(database.db, { ...SIZE, seed: 3, aggregated });
       const rows = await readRows(database.db);
       const since = new Date(Math.floor((NOW - 7 * DAY_MS) / HOUR_MS) * HOUR_MS + 20 * 60_000);
       const medians = await medianDwellTimes(

@@ -37,8 +37,8 @@ async function bookUnbounded(outputTokens: number): Promise<void> {
 test('figures are answered and totals refreshed when an earlier release took tokens beyond the bounds', async () => {
   await bookUnbounded(Number.MAX_SAFE_INTEGER);
   const totals = createTotals(new Registry(), database.store);
-  for (const fold of [false, true]) {
-    if (fold) await aggregateRollups(database.store.fleet);
+  for (const isAggregated of [false, true]) {
+    if (isAggregated) await aggregateRollups(database.store.fleet);
     for (const path of ['/api/pipeline/cost-by-model', '/pipeline/cost-by-model', '/api/pipeline/cost-summary']) {
       expect([path, (await call('GET', path)).status]).toEqual([path, 200]);
     }

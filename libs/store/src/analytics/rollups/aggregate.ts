@@ -121,7 +121,7 @@ export const eventsOfRows = (stretch: Stretch) => sql`
 export const SUMS_LOCK = sql`hashtextextended('pipeline.rollups', 0)`;
 
 /** Maximum number of deltas per statement. */
-const FOLD_BATCH = 5_000;
+const AGGREGATE_BATCH = 5_000;
 
 /** The facts of deltas under the names that the cells of rollups read. The relation `d` precedes them. */
 export const factsOfDeltas = sql`
@@ -132,29 +132,29 @@ const written = (sums: Sums): RawBuilder<unknown> =>
 
 // The lock is taken inside the statement: deltas that another process has aggregated meanwhile are locked, found
 // deleted and skipped, and every sum is read at its current value.
-const fold = prepared(
-  'fold-rollups',
-  () => sql<{ folded: number }>`
+const aggregate = prepared(
+  'aggregate-rollups',
+  () => sql<{ aggregated: number }>`
     with lead as materialized (select pg_try_advisory_xact_lock(${SUMS_LOCK}) as held),
     d as (
       delete from rollup_deltas
       where id in (
-        select r.id from rollup_deltas r where (select held from lead) order by r.id limit ${sql.lit(FOLD_BATCH)})
+        select r.id from rollup_deltas r where (select held from lead) order by r.id limit ${sql.lit(AGGREGATE_BATCH)})
       returning tenant_id, repo_id, at, body
     ),
     ${factsOfDeltas},
     ${sql.join(ALL_SUMS.map(written))}
-    select count(*)::int as folded from d`,
+    select count(*)::int as aggregated from d`,
 );
 
 /**
  * Aggregates a batch of deltas into the rollups, in one statement. Any number of processes may call it: one of them
  * does the work. @returns how many deltas were aggregated, and whether there are more.
  */
-export async function aggregateRollups(fleet: Db): Promise<{ folded: number; more: boolean }> {
-  const row = await fold.first(fleet, {});
-  const folded = row?.folded ?? 0;
-  return { folded, more: folded === FOLD_BATCH };
+export async function aggregateRollups(fleet: Db): Promise<{ aggregated: number; more: boolean }> {
+  const row = await aggregate.first(fleet, {});
+  const aggregated = row?.aggregated ?? 0;
+  return { aggregated, more: aggregated === AGGREGATE_BATCH };
 }
 
 /** Number of pending deltas. */

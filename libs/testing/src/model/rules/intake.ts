@@ -58,7 +58,7 @@ async function reopenedByNobody({ database, host }: World): Promise<string[]> {
         (event) => event.id > used && isRequest(event) && (!end || isAfter(event, end, events)),
       );
       if (request) used = request.id;
-      else found.push(`#${number} was reopened at ${move.at} and nobody asked for it`);
+      else found.push(`#${number} was reopened at ${move.at} without a request`);
     }
   }
   return found;

@@ -13,7 +13,7 @@ export const QUEUE_RULES: Record<string, Rule> = {
       and not exists (select from projections p where p.issue_id = i.id and p.status = 'pending'
         and p.action ->> 'type' in ('createPR', 'mergePR', 'deleteBranch'))
       and not exists (select from dead_letters d where d.issue_id = i.id
-        -- A person who puts the letter away has taken the issue upon himself.
+        -- A person who resolves the dead letter has taken the issue upon himself.
         and (d.resolved_at is null or d.resolution = 'resolved' and d.resolved_at >= i.state_entered_at))`,
 
   doneHasNoTask: sql`

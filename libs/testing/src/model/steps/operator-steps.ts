@@ -90,7 +90,7 @@ const movesUnderAWorker: fc.Arbitrary<Step> = fc.record({ target: fc.nat(20), re
   },
 }));
 
-const letters: fc.Arbitrary<Step> = fc.record({ index: fc.nat(3), retry: fc.boolean() }).map((data) => ({
+const deadLetters: fc.Arbitrary<Step> = fc.record({ index: fc.nat(3), retry: fc.boolean() }).map((data) => ({
   name: 'deadLetter',
   data,
   onIssue: true,
@@ -101,14 +101,14 @@ const letters: fc.Arbitrary<Step> = fc.record({ index: fc.nat(3), retry: fc.bool
       .where('resolved_at', 'is', null)
       .orderBy('id')
       .execute();
-    const letter = rows[data.index % Math.max(1, rows.length)];
-    if (!letter) return NOTHING;
+    const deadLetter = rows[data.index % Math.max(1, rows.length)];
+    if (!deadLetter) return NOTHING;
     if (!data.retry) {
-      await world.acts.resolveLetter(letter.id);
+      await world.acts.resolveLetter(deadLetter.id);
       return NOTHING;
     }
-    await world.acts.retryLetter(letter.id);
-    return moves(letter.issue_number);
+    await world.acts.retryLetter(deadLetter.id);
+    return moves(deadLetter.issue_number);
   },
 }));
 
@@ -169,7 +169,7 @@ export const OPERATOR_STEPS: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: actions },
   { weight: 3, arbitrary: transitions },
   { weight: 1, arbitrary: movesUnderAWorker },
-  { weight: 2, arbitrary: letters },
+  { weight: 2, arbitrary: deadLetters },
   { weight: 2, arbitrary: projections },
   { weight: 1, arbitrary: fleet },
   { weight: 1, arbitrary: repairs },

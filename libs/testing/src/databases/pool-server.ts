@@ -5,22 +5,22 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { DatabasePool, type Returned } from './database-pool.ts';
 
-export interface Broker {
+export interface PoolServer {
   socket: string;
   close(): Promise<void>;
 }
 
 /**
  * Lives in Jest's main process and lends databases on one Postgres to all test files. What a file would have to load
- * and to ask anew is here once for the whole run. The server starts when the first file asks, so a run of pure tests
+ * and to query again is here once for the whole run. The server starts when the first file asks, so a run of pure tests
  * never waits for one.
  */
-export async function startBroker(env: NodeJS.ProcessEnv): Promise<Broker> {
-  const folder = await mkdtemp(join(tmpdir(), 'pipeline-broker-'));
+export async function startPoolServer(env: NodeJS.ProcessEnv): Promise<PoolServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'pipeline-databases-'));
   const socket = join(folder, 'socket');
-  const lender = new DatabasePool(env);
+  const pool = new DatabasePool(env);
   const answer = async (request: IncomingMessage): Promise<unknown> =>
-    request.method === 'GET' ? await lender.lend() : await lender.takeBack((await json(request)) as Returned);
+    request.method === 'GET' ? await pool.lend() : await pool.takeBack((await json(request)) as Returned);
   const http = createServer((request, response) => {
     answer(request).then(
       (body) => response.end(JSON.stringify(body)),
@@ -33,7 +33,7 @@ export async function startBroker(env: NodeJS.ProcessEnv): Promise<Broker> {
     async close() {
       http.closeAllConnections();
       await new Promise((closed) => http.close(closed));
-      await lender.close();
+      await pool.close();
       await rm(folder, { recursive: true, force: true });
     },
   };
