@@ -252,6 +252,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     analytics: ['driver'],
     availability: ['driver', 'schema'],
     checks: ['driver'],
+    claims: ['checks', 'costs', 'driver', 'intake', 'issues', 'knowledge', 'queue', 'records', 'repos', 'tracks'],
     consistency: ['driver', 'repos', 'workflow'],
     costs: ['accounts', 'analytics', 'driver', 'records'],
     'dead-letters': ['driver'],

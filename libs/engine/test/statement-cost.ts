@@ -17,9 +17,12 @@ export function countingStore(database: TestDatabase): { store: Store; costOf<T>
       if (current === null) {
         current = [];
         packets.push(current);
-        process.nextTick(() => {
-          current = null;
-        });
+        // As the store's client holds its socket (statement-client.ts).
+        process.nextTick(() =>
+          process.nextTick(() => {
+            current = null;
+          }),
+        );
       }
       current.push(text);
     },

@@ -31,7 +31,6 @@ export interface KpiInputs {
   turns: number;
   turnIssues: number;
   cycleP50Seconds: number | null;
-  cycles: number;
   merged: number;
   autonomous: number;
 }

@@ -1,5 +1,5 @@
 import type { WorkflowSnapshot } from '@pipeline/domain';
-import type { IssueRow, PullRequestRow, RepoRow, RunRow, TaskRow } from '@pipeline/store';
+import type { ClaimContextRow, IssueRow, PullRequestRow, RepoRow, RunRow, TaskRow } from '@pipeline/store';
 
 /** Names one issue of one tenant. */
 export interface IssueKey {
@@ -11,6 +11,8 @@ export interface IssueKey {
 export interface HeldClaim {
   run: RunRow;
   issue: IssueRow | undefined;
+  /** Read after both locks, for use cases that end the claim. */
+  around?: ClaimContextRow;
 }
 
 /** The fields of a work task that the host and the API show. */

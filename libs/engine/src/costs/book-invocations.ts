@@ -22,16 +22,18 @@ import { addToDay, reportIssueThresholds } from './budget-thresholds.ts';
  */
 export async function bookInvocations(
   unit: TransactionContext,
-  { run, issue }: HeldClaim,
+  { run, issue, around }: HeldClaim,
   invocations: readonly Invocation[],
 ): Promise<HeldClaim['issue']> {
   if (invocations.length === 0) return issue;
   const { tx, tenantId } = unit;
   const newest = await priced(unit, [...new Map(invocations.map((item) => [item.index, item])).values()]);
-  const [recorded, repo] = await Promise.all([
-    callsOfRun(tx, tenantId, run.id),
-    run.issue_id === null ? null : repoById(tx, tenantId, run.repo_id),
-  ]);
+  const [recorded, repo] = around
+    ? [around.calls, around.context.repo]
+    : await Promise.all([
+        callsOfRun(tx, tenantId, run.id),
+        run.issue_id === null ? null : repoById(tx, tenantId, run.repo_id),
+      ]);
   unit.send(upsertInvocations(tx, tenantId, run.id, newest));
   const growth = newest.map((item) => {
     const before = recorded.get(item.index);
@@ -45,25 +47,28 @@ export async function bookInvocations(
   countUnreported(unit, run, growth);
   const grown = growth.filter(({ usd }) => usd > 0);
   if (grown.length === 0) return issue;
-  const owner = { tenant_id: tenantId, repo_id: run.repo_id, issue_id: run.issue_id, run_id: run.id, agent: run.agent };
-  const events = grown.map(({ index, model, usd }) => ({ ...owner, invocation_index: index, model, amount_usd: usd }));
-  unit.send(insertCostEvents(tx, events));
+  const owner = { tenantId, repoId: run.repo_id, issueId: run.issue_id, runId: run.id, agent: run.agent };
+  const amounts = grown.map(({ index, model, usd }) => ({ index, model, usd }));
+  unit.send(insertCostEvents(tx, owner, amounts));
   const added = grown.reduce((sum, { usd }) => sum + usd, 0);
-  const total = await addCost(tx, tenantId, { runId: run.id, issueId: run.issue_id }, added);
+  unit.send(addCost(tx, tenantId, owner, added));
   unit.bookedUsd += added;
-  const after = issue && total !== null ? { ...issue, cost_usd: total } : issue;
+  const after = issue && { ...issue, cost_usd: sumUsd(issue.cost_usd, added) };
   if (after) unit.atEnd(() => reportIssueThresholds(unit, after));
   unit.atEnd(() => addToDay(unit, { repoId: run.repo_id, usd: added }));
-  if (total === null || run.issue_id === null || repo === null) return after;
+  if (!after || run.issue_id === null || repo === null) return after;
   unit.dirtyIssues.minor.add(run.issue_id);
   emit(unit, 'cost-update', {
     issueNumber: run.issue_number,
     repo: formatSlug(repo),
-    costUsd: total,
+    costUsd: after.cost_usd,
     agent: run.agent,
   });
   return after;
 }
+
+/** As the store adds amounts, which have six digits after the point. */
+const sumUsd = (one: number, other: number): number => Math.round((one + other) * 1_000_000) / 1_000_000;
 
 /** Adds the calls whose cost became or ceased to be unreported to the count of the issue. */
 function countUnreported(

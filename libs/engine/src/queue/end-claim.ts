@@ -34,6 +34,7 @@ export function endClaim<T extends object>(
       return answer;
     },
     {
+      withContext: true,
       onRefused: (unit, claim) => bookInvocations(unit, claim, body.invocations),
       repeated: (run) => storedAnswer<T>(run, hash),
     },

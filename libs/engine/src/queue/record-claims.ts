@@ -10,17 +10,10 @@ import {
 } from '@pipeline/domain';
 import {
   type Claimed,
-  checksOfIssue,
-  hasIntelligence,
+  factsOfTask,
   historyOf,
   type IssueRow,
   lockIssues,
-  ownPullRequest,
-  type PullRequestRow,
-  postsOf,
-  previousAttempts,
-  promptOfIssue,
-  repoById,
   setHeadOfRun,
   type WorkerRow,
 } from '@pipeline/store';
@@ -77,7 +70,7 @@ interface PayloadFacts {
 }
 
 /**
- * The payload of a task without snippets: seven indexed reads, pipelined with the read of its issue.
+ * The payload of a task without snippets: one statement, pipelined with the read of its issue.
  * @returns it, the version of its instructions, if its track has any, the issue's cost in USD, and whether there may be
  * snippets.
  */
@@ -87,16 +80,10 @@ async function payloadOf(
   reading: Promise<IssueRow | undefined>,
 ): Promise<PayloadFacts> {
   const { tx, tenantId } = unit;
-  const issueId = task.issue_id;
-  const { issue_number: number, repo_id: repoId } = task;
-  const [issue, repo, prompt, mayHaveSnippets, { pr, comments, attempts, checks }] = await Promise.all([
-    reading,
-    repoById(tx, tenantId, repoId),
-    issueId === null ? undefined : promptOfIssue(tx, tenantId, { repoId, number }),
-    hasIntelligence(tx, { tenantId, repoId }),
-    issueId === null ? NO_WORK : workOf(unit, issueId, task),
-  ]);
-  const ofKind = (kind: string) => comments.filter((comment) => comment.kind === kind);
+  const { issue_id: issueId, issue_number: number, repo_id: repoId, task_type: taskType } = task;
+  const [issue, facts] = await Promise.all([reading, factsOfTask(tx, { tenantId, repoId, issueId, number, taskType })]);
+  const { pr, prompt, posts } = facts;
+  const ofKind = (kind: string) => posts.filter((post) => post.kind === kind);
   const payload: TaskPayload = {
     issue: issue
       ? {
@@ -109,23 +96,23 @@ async function payloadOf(
         }
       : null,
     repo: {
-      slug: formatSlug(repo),
-      cloneUrl: repo.clone_url,
-      defaultBranch: repo.default_branch,
-      setupCommand: repo.setup_command,
+      slug: formatSlug(facts),
+      cloneUrl: facts.clone_url,
+      defaultBranch: facts.default_branch,
+      setupCommand: facts.setup_command,
     },
     branch: issue ? branchOf(issue.issue_number) : null,
     pr: pr
       ? { number: pr.number, url: pr.url, headSha: pr.head_sha, headRef: pr.head_ref, title: pr.title, body: pr.body }
       : null,
     plan: issue?.plan ? { text: issue.plan, plannedFiles: issue.planned_files } : null,
-    checks,
+    checks: facts.checks,
     reviewComments: ofKind('review').map(({ author, body, path, line }) => ({ author, body, path, line })),
     planRejections: ofKind('plan-rejection').map(({ author, body }) => ({ author, body })),
     answers: ofKind('answer').map(({ author, body }) => ({ author, body })),
     snippets: [],
     instructions: prompt?.instructions ?? null,
-    previousAttempts: attempts.map(({ attempt, error_message, outcome }) => ({
+    previousAttempts: facts.attempts.toReversed().map(({ attempt, error_message, outcome }) => ({
       attempt,
       errorMessage: error_message,
       outcome,
@@ -142,26 +129,6 @@ async function payloadOf(
     traceparent,
     promptVersion: prompt?.version ?? null,
     costUsd: issue?.cost_usd ?? 0,
-    mayHaveSnippets,
+    mayHaveSnippets: facts.has_intelligence,
   };
-}
-
-type Work = {
-  pr: PullRequestRow | undefined;
-  comments: Awaited<ReturnType<typeof postsOf>>;
-  attempts: Awaited<ReturnType<typeof previousAttempts>>;
-  checks: NonNullable<TaskPayload['checks']>;
-};
-
-const NO_WORK: Work = { pr: undefined, comments: [], attempts: [], checks: [] };
-
-/** What was done for an issue so far: four pipelined reads. */
-async function workOf({ tx, tenantId }: TransactionContext, issueId: number, { task_type }: Claimed): Promise<Work> {
-  const [pr, comments, attempts, checks] = await Promise.all([
-    ownPullRequest(tx, tenantId, issueId),
-    postsOf(tx, tenantId, issueId),
-    previousAttempts(tx, tenantId, { issueId, taskType: task_type }),
-    checksOfIssue(tx, tenantId, issueId),
-  ]);
-  return { pr, comments, attempts, checks: checks as Work['checks'] };
 }

@@ -92,7 +92,9 @@ async function applyReport(unit: TransactionContext, claim: HeldClaim, body: Rep
   await saveIntelligence(unit, { ...owner, issueNumber: issue?.issue_number ?? null }, observed);
   if (!issue) return null;
   if (isSideTask(taskType)) return issue.state;
-  const { subject, outcome } = await applyResult(unit, await loadIssueContext(unit, issue), {
+  // A reported finding may block the issue, and dependencies are written by its result only.
+  const known = body.findings.length === 0 ? claim.around?.context : undefined;
+  const { subject, outcome } = await applyResult(unit, await loadIssueContext(unit, issue, known), {
     reported: body,
     claimedHead: run.head_sha,
   });
@@ -102,6 +104,8 @@ async function applyReport(unit: TransactionContext, claim: HeldClaim, body: Rep
     cause: { trigger: outcome.outcome, outcome, headSha: reviewedHead(run, body) },
     actor: actor,
     stop: { question },
+    // The claim's task was the issue's only one, and is deleted.
+    ...(claim.around && { work: { task: undefined, lingering: claim.around.lingering } }),
   });
   return moved.subject.issue.state as State;
 }

@@ -6,7 +6,8 @@ import {
   insertPlan,
   insertRemarks,
   repoByKey,
-  updateIssue,
+  setPlan,
+  setSubmittedFiles,
   updatePullRequest,
   upsertEdge,
   wouldCycle,
@@ -62,7 +63,7 @@ function savePlan(
     const origin = { version, editsVersion: null, authorType: 'agent' as const, author: AGENT_OF.plan };
     unit.send(insertPlan(unit.tx, key, { ...origin, body: plan, plannedFiles }));
   }
-  unit.send(updateIssue(unit.tx, unit.tenantId, subject.issue.id, change));
+  unit.send(setPlan(unit.tx, unit.tenantId, subject.issue.id, change));
   return { ...subject, issue: { ...subject.issue, ...change } };
 }
 
@@ -77,9 +78,8 @@ function saveSubmission(
   claimedHead: string | null,
 ): IssueContext {
   unit.send(clearReviewRemarks(unit.tx, unit.tenantId, subject.issue.id));
-  const submitted = { submitted_files: result.changedFiles };
-  unit.send(updateIssue(unit.tx, unit.tenantId, subject.issue.id, submitted));
-  const issue = { ...subject.issue, ...submitted };
+  unit.send(setSubmittedFiles(unit.tx, unit.tenantId, subject.issue.id, result.changedFiles));
+  const issue = { ...subject.issue, submitted_files: result.changedFiles };
   if (subject.pr?.head_ref !== result.branch) return { ...subject, issue };
   const isReported = claimedHead !== null && subject.pr.head_sha !== claimedHead;
   const headSha = isReported ? subject.pr.head_sha : result.headSha;

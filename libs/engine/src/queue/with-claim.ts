@@ -1,5 +1,5 @@
 import { AppError } from '@pipeline/domain';
-import { lockIssueOfClaim, lockRunOfClaim, type RunRow, releaseHandovers } from '@pipeline/store';
+import { contextOfClaim, lockIssueOfClaim, lockRunOfClaim, type RunRow, releaseHandovers } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { hashToken } from '../context/token-hash.ts';
@@ -9,6 +9,8 @@ import type { ClaimToken } from './claim-types.ts';
 interface ClaimOptions<T> {
   /** Runs before a claim that is no longer valid is refused: its changes are committed. */
   onRefused?: (unit: TransactionContext, claim: HeldClaim) => Promise<unknown>;
+  /** Reads the claim's context with its locks. */
+  withContext?: boolean;
   /** The stored response to an earlier identical request, or undefined to continue. */
   repeated?: (run: RunRow) => T | undefined;
 }
@@ -37,18 +39,19 @@ async function checkAndRun<T>(
   unit: TransactionContext,
   { taskId, claimToken }: ClaimToken,
   work: (unit: TransactionContext, claim: HeldClaim) => Promise<T>,
-  { onRefused, repeated }: ClaimOptions<T>,
+  { onRefused, withContext = false, repeated }: ClaimOptions<T>,
 ): Promise<Checked<T>> {
   const { tx, tenantId } = unit;
   const tokenHash = hashToken(claimToken);
-  const [issue, run] = await Promise.all([
+  const [issue, run, around] = await Promise.all([
     lockIssueOfClaim(tx, tenantId, tokenHash),
     lockRunOfClaim(tx, tenantId, tokenHash),
+    withContext ? contextOfClaim(tx, tenantId, tokenHash) : undefined,
   ]);
   if (!run || run.task_id !== taskId) return { refused: 'lost' };
   const before = repeated?.(run);
   if (before !== undefined) return { answer: before };
-  if (run.alive) return { answer: await work(unit, { run, issue }) };
+  if (run.alive) return { answer: await work(unit, { run, issue, ...(around && { around }) }) };
   await onRefused?.(unit, { run, issue });
   if (run.status !== 'cancelled') return { refused: 'lost' };
   await releaseCancelled(unit, run);

@@ -10,7 +10,7 @@ import { recordTaskEvent } from '../records/records.ts';
 type Lingering = NonNullable<Awaited<ReturnType<typeof lingeringRun>>>;
 
 /** The task of an issue, locked, and a worker that may still be working on a withdrawn one. */
-interface CurrentWork {
+export interface CurrentWork {
   task: TaskRow | undefined;
   lingering: Lingering | undefined;
 }

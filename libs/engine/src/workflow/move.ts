@@ -31,7 +31,7 @@ import { settleFindings } from '../knowledge/finding-status.ts';
 import { closingActions, projectIssue, queueProjections } from '../outbox/project.ts';
 import { recordPipelineEvent, recordTransition } from '../records/records.ts';
 import { enqueueRetrospect } from '../tasks/side-tasks.ts';
-import { lockCurrentWork, replaceWorkTask } from '../tasks/work-tasks.ts';
+import { type CurrentWork, lockCurrentWork, replaceWorkTask } from '../tasks/work-tasks.ts';
 import { decideFor } from './decision.ts';
 import { settlePlan } from './settle-plan.ts';
 
@@ -113,6 +113,8 @@ interface TransitionMetadata {
   stop?: StopDetails;
   /** The issue leaves the state immediately: its task is not created and the host is not shown the state. */
   passing?: true;
+  /** The task of the issue, where the caller knows it; read under lock if it is not given. */
+  work?: CurrentWork;
   /** For an approval on the host: the id of its review. */
   reviewId?: number;
 }
@@ -130,7 +132,7 @@ export async function advance(
 ): Promise<IssueContext> {
   const [moved, work] = await Promise.all([
     decision.kind === 'move' ? move(unit, subject, decision, by) : updateStop(unit, subject, decision, by),
-    by.passing ? null : lockCurrentWork(unit, subject.issue.id),
+    by.passing ? null : (by.work ?? lockCurrentWork(unit, subject.issue.id)),
   ]);
   // An approval that outlives a push waits for the merge of the new head; the merge of the old one is discarded.
   if (decision.kind === 'move' || decision.trigger === 'head-moved') withdraw(unit, subject, decision);
@@ -205,9 +207,12 @@ async function move(
     quota_waited_ms: isStillWaiting(decision, actor) ? issue.quota_waited_ms : 0,
   };
   const liftMs = stop.quotaMs ?? autoUnblockIn(unit, issue, change);
-  const entered = await enterState(unit.tx, issue, change, liftMs);
+  unit.send(enterState(unit.tx, issue, change, liftMs));
   const planStatus = (await settlePlan(unit, issue, decision, actor)) ?? issue.plan_status;
-  const moved = { ...subject, issue: { ...issue, ...change, ...entered, plan_status: planStatus } };
+  const moved = {
+    ...subject,
+    issue: { ...issue, ...change, ...enteredAt(issue.now, liftMs), plan_status: planStatus },
+  };
   if (decision.isBlocked !== issue.is_blocked) recordBlock(unit, moved, issue.block_reason, actor);
   if (decision.to === 'done' || issue.state === 'done') {
     const place = { repoId: issue.repo_id, number: issue.issue_number };
@@ -223,6 +228,12 @@ async function move(
   }
   return moved;
 }
+
+/** The times that `enterState` writes, in ISO 8601. */
+const enteredAt = (now: string, liftMs: number | null) => ({
+  state_entered_at: now,
+  auto_unblock_at: liftMs === null ? null : new Date(Date.parse(now) + liftMs).toISOString(),
+});
 
 /** The displayed error, and its fingerprint. */
 function lastErrorOf(issue: IssueRow, { lastError }: StopDetails) {

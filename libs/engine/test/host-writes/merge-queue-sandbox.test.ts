@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { TaskType } from '@pipeline/domain';
 import { explainIssueAt, start } from '@pipeline/engine';
-import { postsOf } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { ANNA, BOT, createSandboxEnvironment, type SandboxEnvironment } from '@pipeline/testing/sandbox';
 import { until } from '@pipeline/testing/until';
@@ -158,7 +157,13 @@ test('returns to development with the failed checks when the tested commit is re
   await out(pull);
   await poll();
   expect((await issue(1)).state).toBe('changes-requested');
-  const comments = await postsOf(database.store.tenant, bench.tenantId, (await issue(1)).id);
+  const { id } = await issue(1);
+  const comments = await database.store.tenant
+    .selectFrom('review_comments')
+    .select('body')
+    .where('tenant_id', '=', bench.tenantId)
+    .where('issue_id', '=', id)
+    .execute();
   expect(JSON.stringify(comments)).toContain('The check build failed');
   expect((await pullOf(1)).merged).toBe(false);
 });

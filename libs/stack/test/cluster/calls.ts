@@ -104,8 +104,8 @@ export function operatorCalls(cluster: Cluster, reimplement: (issueNumber: numbe
         monitor.call(transitionIssue, { params: at(number), body: { targetState, reason: 'because' } }),
       ),
     acceptText: (number) => request((monitor) => monitor.call(acceptIssueText, { params: at(number) })),
-    retryLetter: (id) => request((monitor) => monitor.call(retryDeadLetter, { params: { id } })),
-    resolveLetter: (id) => request((monitor) => monitor.call(resolveDeadLetter, { params: { id } })),
+    retryDeadLetter: (id) => request((monitor) => monitor.call(retryDeadLetter, { params: { id } })),
+    resolveDeadLetter: (id) => request((monitor) => monitor.call(resolveDeadLetter, { params: { id } })),
     steerProjection: (id, to) =>
       request((monitor) =>
         monitor.call(to === 'retry' ? retryProjection : discardProjection, { params: { id: String(id) } as never }),

@@ -112,7 +112,7 @@ const samples = prepared(
       coalesce(e.failure_blocked, 0) as "failureBlocked", coalesce(e.reimplemented, 0) as reimplemented,
       coalesce(d.ended, 0) as ended, coalesce(d."deadLettered", 0) as "deadLettered", coalesce(c.usd, 0) as "costUsd",
       coalesce(c.issues, 0) as "costIssues", coalesce(v.turns, 0) as turns, coalesce(v.issues, 0) as "turnIssues",
-      d.p50 as "cycleP50Seconds", coalesce(d.ended, 0) as cycles, coalesce(g.merged, 0) as merged,
+      d.p50 as "cycleP50Seconds", coalesce(g.merged, 0) as merged,
       coalesce(g.autonomous, 0) as autonomous
     from weeks w
     left join active a using (week) left join entries e using (week) left join endings d using (week)

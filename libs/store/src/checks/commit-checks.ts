@@ -88,27 +88,13 @@ const ofCommit = prepared('checks-of-commit', (db, p: Params<CommitKey>) =>
 /** The checks of a commit by name: a range of the primary key. */
 export const checksOfCommit = (db: Db, key: CommitKey): Promise<CommitCheckRow[]> => ofCommit.all(db, key);
 
-const ofIssue = prepared('checks-of-issue', (db, p: Params<{ tenantId: number; issueId: number }>) =>
-  db
-    .selectFrom('commit_checks as c')
-    .innerJoin('pull_requests as p', (on) =>
-      on
-        .onRef('p.tenant_id', '=', 'c.tenant_id')
-        .onRef('p.repo_id', '=', 'c.repo_id')
-        .onRef('p.head_sha', '=', 'c.sha'),
-    )
-    .select(['c.name', 'c.state', 'c.conclusion', 'c.url', 'c.log_tail as logTail'])
-    .where('p.tenant_id', '=', p('tenantId'))
-    .where('p.issue_id', '=', p('issueId'))
-    .where('p.state', '=', sql.lit('open'))
-    .where('p.agent_authored', '=', sql.lit(true))
-    .orderBy('c.name')
-    .orderBy('c.kind')
-    .limit(sql.lit(100)),
-);
-
-/** The checks of the head of an issue's own open pull request, by name, at most 100. */
-export const checksOfIssue = (db: Db, tenantId: number, issueId: number) => ofIssue.all(db, { tenantId, issueId });
+/** The checks of the head of an issue's own open pull request, by name, as a payload shows them. */
+export const checksFor = (p: Params<{ tenantId: number; issueId: number | null }>): RawBuilder<unknown> => sql`
+  select c.name, c.state, c.conclusion, c.url, c.log_tail as "logTail"
+  from pull_requests p
+  join commit_checks c on c.tenant_id = p.tenant_id and c.repo_id = p.repo_id and c.sha = p.head_sha
+  where p.tenant_id = ${p('tenantId')} and p.issue_id = ${p('issueId')} and p.state = 'open' and p.agent_authored
+  order by c.name, c.kind`;
 
 /** Issues whose own open pull request has this head: index pull_requests_by_head. */
 export async function issuesAtHead(db: Db, { tenantId, repoId, sha }: CommitKey): Promise<number[]> {

@@ -1,8 +1,8 @@
 import type { Invocation } from '@pipeline/domain';
-import { type Insertable, sql } from 'kysely';
-import type { DB } from '../driver/database.generated.ts';
+import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../driver/database.ts';
-import { type Params, prepared } from '../driver/prepared.ts';
+import { exactTime } from '../driver/fragments.ts';
+import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
 import type { BookedCall } from '../records/records.ts';
 
 interface OfRun {
@@ -10,20 +10,41 @@ interface OfRun {
   runId: number;
 }
 
-const recordedCalls = prepared('calls-of-run', (db, p: Params<OfRun>) =>
-  db
-    .selectFrom('agent_invocations')
-    .select(['invocation_index', 'model', 'provider', 'cost_usd', 'stop_reason', 'created_at'])
-    .select(['input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'])
-    .where('tenant_id', '=', p('tenantId'))
-    .where('run_id', '=', p('runId')),
-);
+type CallOfRun = BookedCall & { invocation_index: number };
+
+/** The recorded model calls of a run, as values that keep their form in JSON. */
+export const callsOf = (runId: RawBuilder<unknown>, tenantId: RawBuilder<unknown>): RawBuilder<CallOfRun> => sql`
+  select invocation_index, model, provider, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
+    cost_usd, stop_reason, ${exactTime('created_at')} as created_at
+  from agent_invocations where tenant_id = ${tenantId} and run_id = ${runId}`;
+
+const recordedCalls = prepared('calls-of-run', (_db, p: Params<OfRun>) => callsOf(p('runId'), p('tenantId')));
 
 /** Recorded values of each model call of a run, by index. The caller has locked the run. */
-export async function callsOfRun(tx: Tx, tenantId: number, runId: number): Promise<Map<number, BookedCall>> {
-  const rows = await recordedCalls.all(tx, { tenantId, runId });
-  return new Map(rows.map(({ invocation_index, ...call }) => [invocation_index, call]));
-}
+export const callsOfRun = async (tx: Tx, tenantId: number, runId: number): Promise<Map<number, BookedCall>> =>
+  byIndex(await recordedCalls.all(tx, { tenantId, runId }));
+
+export const byIndex = (calls: readonly CallOfRun[]): Map<number, BookedCall> =>
+  new Map(calls.map(({ invocation_index, ...call }) => [invocation_index, call]));
+
+/** The higher value; a null is ignored beside a number. */
+const greatest = (column: string) =>
+  sql`${sql.ref(column)} = greatest(agent_invocations.${sql.ref(column)}, excluded.${sql.ref(column)})`;
+
+const upsert = preparedWrite(
+  'upsert-invocations',
+  (_db, p: Params<OfRun & { items: string }>) => sql`
+    insert into agent_invocations (tenant_id, run_id, invocation_index, model, provider, agent, input_tokens,
+      output_tokens, cache_read_tokens, cache_write_tokens, turns, cost_usd, stop_reason)
+    select ${p('tenantId')}, ${p('runId')}, i."index", i.model, i.provider, i.agent, i."inputTokens", i."outputTokens",
+      i."cacheReadTokens", i."cacheWriteTokens", i.turns, i."costUsd", i."stopReason"
+    from jsonb_to_recordset(${p('items')}::jsonb) as i ("index" integer, model text, provider text, agent text,
+      "inputTokens" bigint, "outputTokens" bigint, "cacheReadTokens" bigint, "cacheWriteTokens" bigint, turns integer,
+      "costUsd" numeric, "stopReason" text)
+    on conflict (tenant_id, run_id, invocation_index) do update set
+      ${sql.join(['input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens', 'turns', 'cost_usd'].map(greatest))},
+      stop_reason = excluded.stop_reason`,
+);
 
 /**
  * Writes the newest report of a run on its model calls. Numbers only grow: of two reports the higher value is kept, and a
@@ -36,48 +57,35 @@ export async function upsertInvocations(
   items: readonly Invocation[],
 ): Promise<void> {
   if (items.length === 0) return;
-  await tx
-    .insertInto('agent_invocations')
-    .values(
-      items.map((item) => ({
-        tenant_id: tenantId,
-        run_id: runId,
-        invocation_index: item.index,
-        model: item.model,
-        provider: item.provider,
-        agent: item.agent ?? null,
-        input_tokens: item.inputTokens,
-        output_tokens: item.outputTokens,
-        cache_read_tokens: item.cacheReadTokens,
-        cache_write_tokens: item.cacheWriteTokens,
-        turns: item.turns,
-        cost_usd: item.costUsd,
-        stop_reason: item.stopReason,
-      })),
-    )
-    .onConflict((c) =>
-      c.columns(['tenant_id', 'run_id', 'invocation_index']).doUpdateSet({
-        input_tokens: greatest('input_tokens'),
-        output_tokens: greatest('output_tokens'),
-        cache_read_tokens: greatest('cache_read_tokens'),
-        cache_write_tokens: greatest('cache_write_tokens'),
-        turns: greatest('turns'),
-        cost_usd: greatest('cost_usd'),
-        stop_reason: (eb) => eb.ref('excluded.stop_reason'),
-      }),
-    )
-    .execute();
+  await upsert.run(tx, { tenantId, runId, items: JSON.stringify(items) });
 }
 
-/** The higher value; a null is ignored beside a number. */
-const greatest = (column: string) =>
-  sql<number>`greatest(agent_invocations.${sql.ref(column)}, excluded.${sql.ref(column)})`;
-
-export async function insertCostEvents(tx: Tx, rows: Insertable<DB['cost_events']>[]): Promise<void> {
-  if (rows.length > 0) await tx.insertInto('cost_events').values(rows).execute();
+interface CostEventInput {
+  index: number;
+  model: string;
+  usd: number;
 }
 
-const addToRun = prepared('add-run-cost', (db, p: Params<OfRun & { usd: number }>) =>
+const insertEvents = preparedWrite(
+  'insert-cost-events',
+  (_db, p: Params<OfRun & { repoId: number; issueId: number | null; agent: string; events: string }>) => sql`
+    insert into cost_events (tenant_id, repo_id, issue_id, run_id, agent, invocation_index, model, amount_usd)
+    select ${p('tenantId')}, ${p('repoId')}, ${p('issueId')}, ${p('runId')}, ${p('agent')}, e."index", e.model, e.usd
+    from jsonb_to_recordset(${p('events')}::jsonb) as e ("index" integer, model text, usd numeric)`,
+);
+
+/** Records amounts that calls of a run cost more than was recorded. */
+export async function insertCostEvents(
+  tx: Tx,
+  of: OfRun & { repoId: number; issueId: number | null; agent: string },
+  events: readonly CostEventInput[],
+): Promise<void> {
+  const { tenantId, runId, repoId, issueId, agent } = of;
+  if (events.length === 0) return;
+  await insertEvents.run(tx, { tenantId, runId, repoId, issueId, agent, events: JSON.stringify(events) });
+}
+
+const addToRun = preparedWrite('add-run-cost', (db, p: Params<OfRun & { usd: number }>) =>
   db
     .updateTable('runs')
     .set({ cost_usd: sql`cost_usd + ${p('usd')}` })
@@ -85,30 +93,27 @@ const addToRun = prepared('add-run-cost', (db, p: Params<OfRun & { usd: number }
     .where('id', '=', p('runId')),
 );
 
-const addToIssue = prepared('add-issue-cost', (db, p: Params<{ tenantId: number; issueId: number; usd: number }>) =>
-  db
-    .updateTable('issues')
-    .set({ cost_usd: sql`cost_usd + ${p('usd')}` })
-    .where('tenant_id', '=', p('tenantId'))
-    .where('id', '=', p('issueId'))
-    .returning('cost_usd'),
+const addToIssue = preparedWrite(
+  'add-issue-cost',
+  (db, p: Params<{ tenantId: number; issueId: number; usd: number }>) =>
+    db
+      .updateTable('issues')
+      .set({ cost_usd: sql`cost_usd + ${p('usd')}` })
+      .where('tenant_id', '=', p('tenantId'))
+      .where('id', '=', p('issueId')),
 );
 
-/**
- * Adds to the running totals of a run and of its issue, in one round trip. The caller has locked both.
- * @returns the issue's new total in USD, null without an issue.
- */
+/** Adds to the running totals, in USD, of a run and of its issue. The caller has locked both. */
 export async function addCost(
   tx: Tx,
   tenantId: number,
   { runId, issueId }: { runId: number; issueId: number | null },
   usd: number,
-): Promise<number | null> {
-  const [, row] = await Promise.all([
+): Promise<void> {
+  await Promise.all([
     addToRun.run(tx, { tenantId, runId, usd }),
-    issueId === null ? undefined : addToIssue.first(tx, { tenantId, issueId, usd }),
+    issueId === null ? undefined : addToIssue.run(tx, { tenantId, issueId, usd }),
   ]);
-  return row?.cost_usd ?? null;
 }
 
 /** Adds to the number of an issue's model calls whose cost is unreported. The caller has locked the issue. */

@@ -34,9 +34,9 @@ const dialect = new PostgresDialect({
 });
 
 /**
- * The same transaction, sending each statement when it is issued. Kysely's own waits for the previous response;
- * independent statements then cost a round trip each. The server runs them in the order in which they were sent, and
- * after one that fails refuses the others.
+ * The same transaction, sending each statement to `connection` when it is issued. Kysely's own waits for the previous
+ * response; independent statements then cost a round trip each. After a statement that fails, the server refuses the
+ * others.
  */
 export function pipelined(tx: Tx, connection: DatabaseConnection): Tx {
   const executor = tx.getExecutor().withConnectionProvider({ provideConnection: (consumer) => consumer(connection) });

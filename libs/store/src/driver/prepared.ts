@@ -13,6 +13,7 @@ import {
 import type { DB } from './database.generated.ts';
 import type { Db } from './database.ts';
 import { markPrepared } from './statement-client.ts';
+import { defineWrite, type Template, WriteQuery } from './writes.ts';
 
 /** Stands for the value of one parameter while a statement is built. Usable wherever Kysely or `sql` takes a value. */
 export type Params<P> = <K extends keyof P & string>(name: K) => RawBuilder<P[K]>;
@@ -47,6 +48,25 @@ const builder = new Kysely<DB>({
   },
 });
 
+const placeholder: Params<object> = (key) => sql`${new Placeholder(key)}`;
+
+/** @throws Error for a statement that takes `*`. */
+function templateOf(name: string, built: Compilable | RawBuilder<unknown>): Template {
+  const { sql: text, parameters } = built.compile(builder);
+  if (STAR.test(text)) throw new Error(`statement ${name} takes "*": name its columns (COLUMNS has them all)`);
+  return { text, parameters };
+}
+
+/** @throws TypeError when a parameter of the statement is not given. */
+function valuesOf(name: string, parameters: readonly unknown[], params: object): unknown[] {
+  return parameters.map((value) => {
+    if (!(value instanceof Placeholder)) return value;
+    const given = (params as Record<string, unknown>)[value.key];
+    if (given === undefined) throw new TypeError(`statement ${name} lacks its parameter "${value.key}"`);
+    return given;
+  });
+}
+
 /**
  * Builds a statement once, for hot paths. It runs as a named prepared statement: the server parses and plans it once
  * per connection. The text is fixed, so lists are `= any(${p('ids')})` and a choice of columns is two statements.
@@ -61,13 +81,10 @@ export function prepared<P extends object, R>(
   name: string,
   build: (db: Kysely<DB>, param: Params<P>) => Compilable<R> | RawBuilder<R>,
 ): PreparedStatement<P, R> {
-  const compiled = build(builder, (key) => sql`${new Placeholder(key)}`).compile(builder);
-  if (STAR.test(compiled.sql)) throw new Error(`statement ${name} takes "*": name its columns (COLUMNS has them all)`);
-  const text = markPrepared(name, compiled.sql);
-  const execute = (db: Db, params: P): Promise<QueryResult<R>> => {
-    const values = compiled.parameters.map((value) => (value instanceof Placeholder ? argument(params, value) : value));
-    return db.executeQuery(CompiledQuery.raw(text, values) as CompiledQuery<R>);
-  };
+  const template = templateOf(name, build(builder, placeholder as Params<P>));
+  const text = markPrepared(name, template.text);
+  const execute = (db: Db, params: P): Promise<QueryResult<R>> =>
+    db.executeQuery(CompiledQuery.raw(text, valuesOf(name, template.parameters, params)) as CompiledQuery<R>);
   return {
     name,
     sql: text,
@@ -75,10 +92,45 @@ export function prepared<P extends object, R>(
     first: async (db, params) => (await execute(db, params)).rows[0],
     run: async (db, params) => Number((await execute(db, params)).numAffectedRows ?? 0),
   };
+}
 
-  function argument(params: P, { key }: Placeholder): unknown {
-    const value = (params as Record<string, unknown>)[key];
-    if (value === undefined) throw new TypeError(`statement ${name} lacks its parameter "${key}"`);
-    return value;
-  }
+type Built = Compilable | RawBuilder<unknown>;
+
+/** A write with the CTEs that precede it, by name. */
+interface BuiltWithCtes {
+  ctes: Readonly<Record<string, Built>>;
+  main: Built;
+}
+
+export interface PreparedWrite<P> {
+  readonly name: string;
+  /** `db` is a pool or a transaction. In a transaction it may become one statement with other writes of its turn. */
+  run(db: Db, params: P): Promise<void>;
+}
+
+/**
+ * A prepared statement that returns nothing, so that a transaction can run it as a part of one statement with others.
+ * Its locks must be covered by a row that every transaction locks earlier, such as the issue's, because the parts of a
+ * statement lock in no defined order: it may insert rows and change those of a locked issue, run or task.
+ *
+ *     const close = preparedWrite('close-run', (db, p: Params<…>) => db.updateTable('runs').set(…));
+ *
+ * @param name as in `prepared`. Names of CTEs are unique in the store.
+ */
+export function preparedWrite<P extends object>(
+  name: string,
+  build: (db: Kysely<DB>, param: Params<P>) => Built | BuiltWithCtes,
+): PreparedWrite<P> {
+  const built = build(builder, placeholder as Params<P>);
+  const { ctes, main } = 'main' in built ? built : { ctes: {}, main: built };
+  const write = defineWrite(
+    name,
+    Object.entries(ctes).map(([cte, part]) => ({ cte, ...templateOf(name, part) })),
+    templateOf(name, main),
+  );
+  const { parameters } = write.alone;
+  return {
+    name,
+    run: async (db, params) => void (await db.executeQuery(new WriteQuery(write, valuesOf(name, parameters, params)))),
+  };
 }

@@ -24,16 +24,21 @@ export function statementClient(onStatement: StatementListener | undefined): typ
   class StatementClient extends pg.Client {
     #holds = false;
 
-    /** Statements issued before the next turn are sent in one packet: a write costs more than its bytes. */
+    /**
+     * Statements issued before the next turn are sent in one packet: a write costs more than its bytes. Two ticks, as
+     * a transaction sends its statements at the first.
+     */
     holdTogether(): void {
       if (this.#holds) return;
       this.#holds = true;
       const { stream } = this.connection;
       stream.cork();
-      process.nextTick(() => {
-        this.#holds = false;
-        stream.uncork();
-      });
+      process.nextTick(() =>
+        process.nextTick(() => {
+          this.#holds = false;
+          stream.uncork();
+        }),
+      );
     }
   }
   const plain = pg.Client.prototype.query as Query;

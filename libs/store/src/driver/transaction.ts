@@ -1,6 +1,7 @@
 import type { Db, Tx } from './database.ts';
 import { pipelined } from './pipelining.ts';
 import { isAfterFailure, isRetryable } from './store-errors.ts';
+import { TurnConnection } from './turn-connection.ts';
 
 const ATTEMPTS = 5;
 
@@ -36,7 +37,17 @@ async function once<T>(db: Db, work: (tx: Tx, send: Send) => Promise<T>): Promis
     return await db
       .transaction()
       .setIsolationLevel('read committed')
-      .execute((tx) => tx.getExecutor().provideConnection((connection) => work(pipelined(tx, connection), send)));
+      .execute((tx) =>
+        tx.getExecutor().provideConnection(async (connection) => {
+          const turns = new TurnConnection(connection);
+          try {
+            return await work(pipelined(tx, turns), send);
+          } finally {
+            // Before the commit, or the rollback, which does not pass here.
+            turns.flush();
+          }
+        }),
+      );
   } catch (error) {
     throw isAfterFailure(error) ? ((await failureOf(sent)) ?? error) : error;
   }

@@ -1,7 +1,8 @@
-import { sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
-import type { Db, Tx } from '../driver/database.ts';
-import { type Params, prepared } from '../driver/prepared.ts';
+import type { DB } from '../driver/database.generated.ts';
+import type { Tx } from '../driver/database.ts';
+import { type Params, preparedWrite } from '../driver/prepared.ts';
 
 interface Posted {
   kind: 'review' | 'answer' | 'plan-rejection';
@@ -36,40 +37,34 @@ export async function insertRemarks(
     .execute();
 }
 
-const posts = prepared('posts-of-issue', (db, p: Params<{ tenantId: number; issueId: number }>) =>
-  db
-    .selectFrom('review_comments')
-    .select(['kind', 'author', 'body', 'path', 'line'])
-    .where('tenant_id', '=', p('tenantId'))
-    .where('issue_id', '=', p('issueId'))
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(sql.lit(200)),
-);
+export type Post = Pick<Selectable<DB['review_comments']>, 'kind' | 'author' | 'body' | 'path' | 'line'>;
 
-/** All comments on an issue, oldest first, at most 200. */
-export const postsOf = (db: Db, tenantId: number, issueId: number) => posts.all(db, { tenantId, issueId });
+/** All comments on an issue, oldest first. */
+export const postsFor = (p: Params<{ tenantId: number; issueId: number | null }>): RawBuilder<Post> => sql`
+  select kind, author, body, path, line from review_comments
+  where tenant_id = ${p('tenantId')} and issue_id = ${p('issueId')} order by created_at, id`;
 
 /** Review comments apply to one round: the next submission settles them. */
 export const clearReviewRemarks = (tx: Tx, tenantId: number, issueId: number): Promise<void> =>
-  clearRemarks(tx, { tenantId, issueId }, 'review');
+  clear.run(tx, { tenantId, issueId, kind: 'review' });
 
 /** The reasons of rejected plans apply until a plan is approved. */
 export const clearPlanRejections = (tx: Tx, tenantId: number, issueId: number): Promise<void> =>
-  clearRemarks(tx, { tenantId, issueId }, 'plan-rejection');
+  clear.run(tx, { tenantId, issueId, kind: 'plan-rejection' });
 
-async function clearRemarks(
-  tx: Tx,
-  { tenantId, issueId }: { tenantId: number; issueId: number },
-  kind: 'review' | 'plan-rejection',
-): Promise<void> {
-  await tx
-    .deleteFrom('review_comments')
-    .where('tenant_id', '=', tenantId)
-    .where('issue_id', '=', issueId)
-    .where('kind', '=', kind)
-    .execute();
+interface RemarksOfIssue {
+  tenantId: number;
+  issueId: number;
+  kind: 'review' | 'plan-rejection';
 }
+
+const clear = preparedWrite('clear-remarks', (db, p: Params<RemarksOfIssue>) =>
+  db
+    .deleteFrom('review_comments')
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId'))
+    .where('kind', '=', p('kind')),
+);
 
 /** Claims a comment or review of the host for processing. @returns false when it was processed before. */
 export async function takeRemark(

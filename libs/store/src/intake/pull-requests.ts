@@ -1,26 +1,27 @@
 import { type HostPullRequest, OWN_BRANCH_PREFIX } from '@pipeline/domain';
-import { type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
-import { type Params, prepared } from '../driver/prepared.ts';
+import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
 
 export type PullRequestRow = Selectable<DB['pull_requests']>;
 
 /** Whether a pull request is on the branch that the pipeline names; workers may name another one. */
 export const onOwnBranch = sql<boolean>`starts_with(head_ref, ${sql.lit(OWN_BRANCH_PREFIX)})`;
 
-const own = prepared('own-pull-request', (db, p: Params<{ tenantId: number; issueId: number }>) =>
-  db
-    .selectFrom('pull_requests')
-    .select(COLUMNS.pull_requests)
-    .where('tenant_id', '=', p('tenantId'))
-    .where('issue_id', '=', p('issueId'))
-    .where('state', '=', sql.lit('open'))
-    .where('agent_authored', '=', sql.lit(true))
-    .orderBy(onOwnBranch, 'desc')
-    .orderBy('number', 'desc')
-    .limit(sql.lit(1)),
+/** The statement of `ownPullRequest` for some columns, also a part of others. */
+export const ownPullRequestFor = (
+  issueId: RawBuilder<unknown>,
+  tenantId: RawBuilder<unknown>,
+  columns: readonly string[] = COLUMNS.pull_requests,
+): RawBuilder<PullRequestRow> => sql`
+  select ${sql.join(columns.map((column) => sql.ref(column)))} from pull_requests
+  where tenant_id = ${tenantId} and issue_id = ${issueId} and state = 'open' and agent_authored
+  order by ${onOwnBranch} desc, number desc limit 1`;
+
+const own = prepared('own-pull-request', (_db, p: Params<{ tenantId: number; issueId: number }>) =>
+  ownPullRequestFor(p('issueId'), p('tenantId')),
 );
 
 /**
@@ -123,6 +124,22 @@ export async function updatePullRequest(
     .execute();
 }
 
+const approve = preparedWrite(
+  'set-approval',
+  (db, p: Params<ReturnType<typeof approvalColumns> & { tenantId: number; id: number }>) =>
+    db
+      .updateTable('pull_requests')
+      .set({
+        approved_sha: p('approved_sha'),
+        approved_source: p('approved_source'),
+        approved_by: p('approved_by'),
+        approved_review_id: p('approved_review_id'),
+        updated_at: svcNow,
+      })
+      .where('tenant_id', '=', p('tenantId'))
+      .where('id', '=', p('id')),
+);
+
 interface NewApproval {
   sha: string;
   source: 'agent' | 'person';
@@ -134,7 +151,7 @@ interface NewApproval {
 
 /** Records the approval of a pull request in place of the previous one; null revokes it. */
 export const setApproval = (tx: Tx, tenantId: number, id: number, approval: NewApproval | null): Promise<void> =>
-  updatePullRequest(tx, tenantId, id, approvalColumns(approval));
+  approve.run(tx, { tenantId, id, ...approvalColumns(approval) });
 
 const approvalColumns = (approval: NewApproval | null) => ({
   approved_sha: approval?.sha ?? null,

@@ -1,10 +1,10 @@
 import type { WorkflowSnapshot } from '@pipeline/domain';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { COLUMNS } from '../driver/database.generated.ts';
 import type { Tx } from '../driver/database.ts';
 import { columnsOf, partOf } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
-import { onOwnBranch, type PullRequestRow } from '../intake/pull-requests.ts';
+import { ownPullRequestFor, type PullRequestRow } from '../intake/pull-requests.ts';
 import type { RepoRow } from '../repos/repos.ts';
 
 /** The data beside its own row that decisions about an issue depend on. */
@@ -20,28 +20,32 @@ export interface IssueContextRow {
   openDependencies: number;
 }
 
+type Part = RawBuilder<unknown>;
+
+/** The columns of an issue's context; the statement has `repo` and, by `ownPr`, `pr`. */
+export const contextColumns = (issueId: Part, issueNumber: Part): Part => sql`
+      ${columnsOf('repo', COLUMNS.repos)}, ${columnsOf('pr', COLUMNS.pull_requests)},
+      (select w.body from workflow_snapshots w
+        where w.tenant_id = repo.tenant_id and w.repo_id = repo.id and w.active) as workflow,
+      (select count(*) from findings f
+        where f.tenant_id = repo.tenant_id and f.issue_id = ${issueId} and f.blocks_progress
+          and f.status in ('open', 'accepted')) as open_blockers,
+      (select count(*) from issue_edges e
+        where e.tenant_id = repo.tenant_id and e.kind = 'depends_on' and e.child_repo_id = repo.id
+          and e.child_issue_number = ${issueNumber} and e.active and not exists (
+            select from issues i where i.tenant_id = e.tenant_id and i.repo_id = e.parent_repo_id
+              and i.issue_number = e.parent_issue_number and i.state = 'done')) as open_dependencies`;
+
+export const ownPr = (issueId: Part): Part => sql`
+    left join lateral (${ownPullRequestFor(issueId, sql`repo.tenant_id`)}) pr on true`;
+
 const around = prepared(
   'issue-context',
   (_db, p: Params<{ tenantId: number; repoId: number; issueId: number; issueNumber: number }>) => sql<
     Record<string, unknown>
   >`
-    select ${columnsOf('repo', COLUMNS.repos)}, ${columnsOf('pr', COLUMNS.pull_requests)},
-      (select w.body from workflow_snapshots w
-        where w.tenant_id = repo.tenant_id and w.repo_id = repo.id and w.active) as workflow,
-      (select count(*) from findings f
-        where f.tenant_id = repo.tenant_id and f.issue_id = ${p('issueId')} and f.blocks_progress
-          and f.status in ('open', 'accepted')) as open_blockers,
-      (select count(*) from issue_edges e
-        where e.tenant_id = repo.tenant_id and e.kind = 'depends_on' and e.child_repo_id = repo.id
-          and e.child_issue_number = ${p('issueNumber')} and e.active and not exists (
-            select from issues i where i.tenant_id = e.tenant_id and i.repo_id = e.parent_repo_id
-              and i.issue_number = e.parent_issue_number and i.state = 'done')) as open_dependencies
-    from repos repo
-    left join lateral (
-      select ${sql.join(COLUMNS.pull_requests.map((column) => sql.ref(column)))} from pull_requests
-      where tenant_id = repo.tenant_id and issue_id = ${p('issueId')} and state = 'open' and agent_authored
-      order by ${onOwnBranch} desc, number desc limit 1
-    ) pr on true
+    select ${contextColumns(p('issueId'), p('issueNumber'))}
+    from repos repo ${ownPr(p('issueId'))}
     where repo.tenant_id = ${p('tenantId')} and repo.id = ${p('repoId')}`,
 );
 
@@ -55,11 +59,14 @@ export async function contextOfIssue(
 ): Promise<IssueContextRow> {
   const row = await around.first(tx, { tenantId: tenant_id, repoId: repo_id, issueId: id, issueNumber: issue_number });
   if (!row) throw new Error(`tenant ${tenant_id} has no repo ${repo_id}`);
-  return {
-    repo: partOf<RepoRow>(row, 'repo', COLUMNS.repos),
-    workflow: row.workflow as WorkflowSnapshot | null,
-    pr: row.pr_id === null ? undefined : partOf<PullRequestRow>(row, 'pr', COLUMNS.pull_requests),
-    openBlockers: row.open_blockers as number,
-    openDependencies: row.open_dependencies as number,
-  };
+  return contextOf(row);
 }
+
+/** The context in a row of these columns. */
+export const contextOf = (row: Readonly<Record<string, unknown>>): IssueContextRow => ({
+  repo: partOf<RepoRow>(row, 'repo', COLUMNS.repos),
+  workflow: row.workflow as WorkflowSnapshot | null,
+  pr: row.pr_id === null ? undefined : partOf<PullRequestRow>(row, 'pr', COLUMNS.pull_requests),
+  openBlockers: row.open_blockers as number,
+  openDependencies: row.open_dependencies as number,
+});

@@ -2,7 +2,7 @@ import { AGENT_OF, LIST_CAPS, MAX_INDEXED_OCTETS, WORK_TASK_TYPES } from '@pipel
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../driver/database.ts';
 import { wireTime } from '../driver/fragments.ts';
-import { type Params, prepared } from '../driver/prepared.ts';
+import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
 
 const caps = {
   title: sql.lit(LIST_CAPS.title),
@@ -62,8 +62,9 @@ type Refreshing = { tenantId: number; issueIds: number[]; issueId: number; passi
 /**
  * The issue selection is part of the text, so that the plan for one issue, nearly every call, is made once and kept.
  */
-const refreshing = (p: Params<Refreshing>, those: RawBuilder<unknown>) => sql`
-    with now_shown as (
+const refreshing = (p: Params<Refreshing>, those: RawBuilder<unknown>) => ({
+  ctes: {
+    now_shown: sql`
       select i.repo_id, i.issue_number, i.state, i.is_paused, i.is_blocked, i.state_entered_at, item.body,
         l.state as old_state, l.is_paused as old_paused, l.is_blocked as old_blocked
       from issues i
@@ -71,8 +72,8 @@ const refreshing = (p: Params<Refreshing>, those: RawBuilder<unknown>) => sql`
         on l.tenant_id = i.tenant_id and l.repo_id = i.repo_id and l.issue_number = i.issue_number
       ${listItemOfI}
       where i.tenant_id = ${p('tenantId')} and i.id ${those}
-        and not (${p('passing')}::boolean and coalesce(l.written_at > svc_now() - ${LATER}, false))
-    ), written as (
+        and not (${p('passing')}::boolean and coalesce(l.written_at > svc_now() - ${LATER}, false))`,
+    written: sql`
       insert into issue_list (tenant_id, repo_id, issue_number, state, is_paused, is_blocked, state_entered_at, body,
         big_body, written_at)
       select ${p('tenantId')}, repo_id, issue_number, state, is_paused, is_blocked, state_entered_at,
@@ -84,8 +85,9 @@ const refreshing = (p: Params<Refreshing>, those: RawBuilder<unknown>) => sql`
         state_entered_at = excluded.state_entered_at, body = excluded.body, big_body = excluded.big_body,
         written_at = excluded.written_at
       where issue_list.body is distinct from excluded.body or issue_list.big_body is distinct from excluded.big_body
-      returning repo_id, issue_number
-    )
+      returning repo_id, issue_number`,
+  },
+  main: sql`
     insert into issue_count_deltas (tenant_id, repo_id, state, is_paused, is_blocked, n)
     select ${p('tenantId')}, s.repo_id, delta.state, delta.is_paused, delta.is_blocked, delta.n
     from now_shown s
@@ -96,14 +98,19 @@ const refreshing = (p: Params<Refreshing>, those: RawBuilder<unknown>) => sql`
       select s.state, s.is_paused, s.is_blocked, case when m.moved then 1 else 0 end as n
       union all
       select s.old_state, s.old_paused, s.old_blocked, -1 where m.moved and s.old_state is not null
-    ) delta`;
+    ) delta`,
+});
 
-const refreshOne = prepared('refresh-issue-list-one', (_db, p: Params<Omit<Refreshing, 'issueIds'>>) =>
+const refreshOne = preparedWrite('refresh-issue-list-one', (_db, p: Params<Omit<Refreshing, 'issueIds'>>) =>
   refreshing(p as Params<Refreshing>, sql`= ${p('issueId')}`),
 );
-const refreshMany = prepared('refresh-issue-list', (_db, p: Params<Omit<Refreshing, 'issueId'>>) =>
-  refreshing(p as Params<Refreshing>, sql`in (select unnest((select ${p('issueIds')}::bigint[])))`),
-);
+const refreshMany = prepared('refresh-issue-list', (_db, p: Params<Omit<Refreshing, 'issueId'>>) => {
+  const { ctes, main } = refreshing(
+    p as Params<Refreshing>,
+    sql`in (select unnest((select ${p('issueIds')}::bigint[])))`,
+  );
+  return sql`with now_shown as (${ctes.now_shown}), written as (${ctes.written}) ${main}`;
+});
 
 /**
  * Rewrites list rows and counts of these issues: one statement, which writes nothing if nothing changed. The caller has

@@ -1,22 +1,23 @@
-import type { HostIssue } from '@pipeline/domain';
+import type { HostIssue, PlanStatus } from '@pipeline/domain';
 import { type Insertable, type Selectable, sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
-import { type Params, prepared } from '../driver/prepared.ts';
+import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
 import { insertHostFacts } from '../intake/host-facts.ts';
 
-/** A locked issue: its row and its time in state, by the store's clock. */
-export type IssueRow = Selectable<DB['issues']> & { ms_in_state: number };
+/** A locked issue: its row, the transaction's time by the store's clock, and its time in state until then. */
+export type IssueRow = Selectable<DB['issues']> & { now: string; ms_in_state: number };
 
+const now = svcNow.as('now');
 const msInState = sql<number>`(extract(epoch from (svc_now() - state_entered_at)) * 1000)::bigint`.as('ms_in_state');
 
 const locked = prepared('lock-issue', (db, p: Params<{ tenantId: number; issueId: number }>) =>
   db
     .selectFrom('issues')
     .select(COLUMNS.issues)
-    .select(msInState)
+    .select([now, msInState])
     .where('tenant_id', '=', p('tenantId'))
     .where('id', '=', p('issueId'))
     .forUpdate(),
@@ -33,7 +34,7 @@ const lockedMany = prepared('lock-issues', (db, p: Params<{ tenantId: number; is
   db
     .selectFrom('issues')
     .select(COLUMNS.issues)
-    .select(msInState)
+    .select([now, msInState])
     .where('tenant_id', '=', p('tenantId'))
     // For any number of issues: the planner does not see the list, so it keeps its plan.
     .where('id', 'in', sql<number>`(select unnest((select ${p('issueIds')}::bigint[])))`)
@@ -49,7 +50,7 @@ const lockedOfClaim = prepared('lock-issue-of-claim', (db, p: Params<{ tenantId:
   db
     .selectFrom('issues')
     .select(COLUMNS.issues)
-    .select(msInState)
+    .select([now, msInState])
     .where('tenant_id', '=', p('tenantId'))
     .where('id', '=', (eb) =>
       eb
@@ -74,7 +75,7 @@ export const lockIssueByNumber = (
   tx
     .selectFrom('issues')
     .selectAll()
-    .select(msInState)
+    .select([now, msInState])
     .where('tenant_id', '=', tenantId)
     .where('repo_id', '=', repoId)
     .where('issue_number', '=', number)
@@ -156,7 +157,7 @@ type EnteredState = Pick<
   | 'reached_states'
 >;
 
-const enter = prepared(
+const enter = preparedWrite(
   'enter-state',
   (db, p: Params<EnteredState & { tenantId: number; issueId: number; autoUnblockIn: string | null }>) =>
     db
@@ -179,28 +180,63 @@ const enter = prepared(
         auto_unblock_at: sql<string | null>`svc_now() + ${p('autoUnblockIn')}::interval`,
       })
       .where('tenant_id', '=', p('tenantId'))
-      .where('id', '=', p('issueId'))
-      .returning(['auto_unblock_at', 'state_entered_at']),
+      .where('id', '=', p('issueId')),
 );
 
 /**
  * Moves a locked issue into a state and restarts its time in state.
  * @param autoUnblockInMs when a block is lifted automatically; null = never.
- * @returns that time, and the time at which it entered the state.
  */
 export async function enterState(
   tx: Tx,
   issue: { tenant_id: number; id: number },
   change: EnteredState,
   autoUnblockInMs: number | null,
-): Promise<Pick<Selectable<DB['issues']>, 'auto_unblock_at' | 'state_entered_at'>> {
+): Promise<void> {
   const autoUnblockIn = autoUnblockInMs === null ? null : `${autoUnblockInMs} ms`;
-  const entered = await enter.first(tx, { ...change, tenantId: issue.tenant_id, issueId: issue.id, autoUnblockIn });
-  if (!entered) throw new Error(`tenant ${issue.tenant_id} has no issue ${issue.id}`);
-  return entered;
+  await enter.run(tx, { ...change, tenantId: issue.tenant_id, issueId: issue.id, autoUnblockIn });
 }
 
-const show = prepared(
+interface PlanChange {
+  plan: string;
+  planned_files: string[];
+  plan_version: number;
+  plan_status: PlanStatus | null;
+}
+
+const planned = preparedWrite('set-plan', (db, p: Params<PlanChange & { tenantId: number; issueId: number }>) =>
+  db
+    .updateTable('issues')
+    .set({
+      plan: p('plan'),
+      planned_files: p('planned_files'),
+      plan_version: p('plan_version'),
+      plan_status: p('plan_status'),
+      updated_at: svcNow,
+    })
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', p('issueId')),
+);
+
+/** Replaces the plan of a locked issue. */
+export const setPlan = (tx: Tx, tenantId: number, issueId: number, change: PlanChange): Promise<void> =>
+  planned.run(tx, { tenantId, issueId, ...change });
+
+const submitted = preparedWrite(
+  'set-submitted-files',
+  (db, p: Params<{ tenantId: number; issueId: number; files: string[] }>) =>
+    db
+      .updateTable('issues')
+      .set({ submitted_files: p('files'), updated_at: svcNow })
+      .where('tenant_id', '=', p('tenantId'))
+      .where('id', '=', p('issueId')),
+);
+
+/** Records the files that the newest submission for a locked issue changed. */
+export const setSubmittedFiles = (tx: Tx, tenantId: number, issueId: number, files: string[]): Promise<void> =>
+  submitted.run(tx, { tenantId, issueId, files });
+
+const show = preparedWrite(
   'show-issue',
   (db, p: Params<{ tenantId: number; issueId: number; labels: string[]; statusComment: string | null }>) =>
     db

@@ -1,5 +1,5 @@
 import type { IntelligenceStatus } from '@pipeline/domain';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
@@ -114,13 +114,6 @@ export const countUnusable = async (
   { tenantId, repoId, words }: Pick<ItemClues, 'tenantId' | 'repoId' | 'words'>,
 ): Promise<number> => (await left.first(read, { tenantId, repoId, words }))?.n ?? 0;
 
-const some = prepared(
-  'has-intelligence',
-  (_db, p: Params<{ tenantId: number; repoId: number }>) => sql<{ any: boolean }>`
-    select exists (select from intelligence_items t where t.tenant_id = ${p('tenantId')} and t.repo_id = ${p('repoId')})
-      as any`,
-);
-
 /** Whether a repo has any item: one probe, so that a claim in a new repo costs nothing more. */
-export const hasIntelligence = async (read: Db, repo: { tenantId: number; repoId: number }): Promise<boolean> =>
-  (await some.first(read, repo))?.any ?? false;
+export const hasIntelligence = (p: Params<{ tenantId: number; repoId: number }>): RawBuilder<boolean> =>
+  sql`exists (select from intelligence_items t where t.tenant_id = ${p('tenantId')} and t.repo_id = ${p('repoId')})`;

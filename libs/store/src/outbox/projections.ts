@@ -5,7 +5,7 @@ import { msInterval, svcNow, svcNowPlus } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
-import { type Params, prepared } from '../driver/prepared.ts';
+import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
 
 export type ProjectionRow = Omit<Selectable<DB['projections']>, 'action'> & { action: ProjectionAction };
 
@@ -19,22 +19,24 @@ interface NewProjection {
   idempotencyKey: string;
 }
 
-const insert = prepared(
+const insert = preparedWrite(
   'insert-projections',
-  (_db, p: Params<{ tenantId: number; items: string; maxAttempts: number }>) => sql`
-    with items as (
+  (_db, p: Params<{ tenantId: number; items: string; maxAttempts: number }>) => ({
+    ctes: {
+      items: sql`
       select "repoId", "issueId", "issueNumber", lane, action, "clientType", "idempotencyKey"
       from jsonb_to_recordset(${p('items')}::jsonb) as i ("repoId" bigint, "issueId" bigint, "issueNumber" integer,
-        lane text, action jsonb, "clientType" text, "idempotencyKey" text)
-    ), comment as (
-      select "repoId", "issueNumber", action from items where action ->> 'type' = 'updateComment' limit 1
-    ), rewritten as (
+        lane text, action jsonb, "clientType" text, "idempotencyKey" text)`,
+      comment: sql`
+      select "repoId", "issueNumber", action from items where action ->> 'type' = 'updateComment' limit 1`,
+      rewritten: sql`
       update projections set action = (select action from comment), updated_at = svc_now()
       where tenant_id = ${p('tenantId')} and repo_id = (select "repoId" from comment)
         and issue_number = (select "issueNumber" from comment) and lane = 'talk' and status = 'pending'
         and attempt_started_at is null and action ->> 'type' = 'updateComment'
-      returning id
-    )
+      returning id`,
+    },
+    main: sql`
     insert into projections (tenant_id, repo_id, issue_id, issue_number, lane, action, max_attempts, client_type,
       idempotency_key)
     select ${p('tenantId')}, i."repoId", i."issueId", i."issueNumber", i.lane, i.action, ${p('maxAttempts')},
@@ -42,6 +44,7 @@ const insert = prepared(
     from items i
     where i.action ->> 'type' <> 'updateComment' or not exists (select id from rewritten)
     on conflict (tenant_id, idempotency_key) do nothing`,
+  }),
 );
 
 /**
@@ -173,6 +176,15 @@ export async function hasOpenProjections(
   return row !== undefined;
 }
 
+const withdraw = preparedWrite(
+  'withdraw-projections',
+  (_db, p: Params<{ tenantId: number; repoId: number; number: number; types: string[] }>) => sql`
+    update projections set status = 'discarded', retry_after = null, error = 'superseded', updated_at = svc_now()
+    where tenant_id = ${p('tenantId')} and repo_id = ${p('repoId')} and issue_number = ${p('number')}
+      and (status = 'failed' or (status = 'pending' and attempt_started_at is null))
+      and action ->> 'type' = any(${p('types')}::text[])`,
+);
+
 /**
  * Discards outdated entries of the issue: pending ones, and failed ones, which would block the following ones. One that
  * may be on its way to the host is left unchanged.
@@ -182,20 +194,8 @@ export async function withdrawProjections(
   issue: IssueKey,
   types: readonly ProjectionAction['type'][],
 ): Promise<void> {
-  await tx
-    .updateTable('projections')
-    .set({ status: 'discarded', retry_after: null, error: 'superseded', updated_at: svcNow })
-    .where('tenant_id', '=', issue.tenant_id)
-    .where('repo_id', '=', issue.repo_id)
-    .where('issue_number', '=', issue.issue_number)
-    .where((eb) =>
-      eb.or([
-        eb('status', '=', 'failed'),
-        eb.and([eb('status', '=', 'pending'), eb('attempt_started_at', 'is', null)]),
-      ]),
-    )
-    .where(sql<string>`action ->> 'type'`, 'in', types)
-    .execute();
+  const { tenant_id: tenantId, repo_id: repoId, issue_number: number } = issue;
+  await withdraw.run(tx, { tenantId, repoId, number, types: [...types] });
 }
 
 /** When the newest write for an issue completed; earlier host views may be older than our own writes. */

@@ -1,7 +1,7 @@
 import { ANY_AGENT, type Hold, type TaskType } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
-import { type Params, prepared } from '../driver/prepared.ts';
+import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
 
 export interface NewTask {
   id: string;
@@ -37,7 +37,7 @@ const COLUMN_LIST = sql`tenant_id, id, work_id, repo_id, issue_id, issue_number,
   max_attempts, held, run_after, handover_run_id, compared_agent`;
 
 // The engine adds one task at a time; without the steps for many that costs two thirds.
-const one = prepared(
+const one = preparedWrite(
   'enqueue-task',
   (_db, p: Params<Row & { tenantId: number }>) => sql`
     insert into tasks (${COLUMN_LIST})

@@ -1,9 +1,8 @@
 import { type ErrorClass, type TaskType, WORK_TASK_TYPES } from '@pipeline/domain';
-import { type Selectable, sql } from 'kysely';
-import { svcNow } from '../driver/clock.ts';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
-import { type Params, prepared } from '../driver/prepared.ts';
+import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
 
 /** A run under lock; `alive` = claimed and its lease not over, by the store's clock. */
 export type RunRow = Selectable<DB['runs']> & { alive: boolean };
@@ -41,15 +40,15 @@ export async function updateRun(tx: Tx, tenantId: number, runId: number, change:
   await tx.updateTable('runs').set(change).where('tenant_id', '=', tenantId).where('id', '=', runId).execute();
 }
 
-const headed = prepared(
+const headed = preparedWrite(
   'set-head-of-run',
   (_db, p: Params<{ tenantId: number; runId: number; headSha: string }>) => sql`
   update runs set head_sha = ${p('headSha')} where tenant_id = ${p('tenantId')} and id = ${p('runId')}`,
 );
 
 /** Records the head of the pull request in the worker's task, the commit that its verdict is about. */
-export const setHeadOfRun = async (tx: Tx, tenantId: number, run: { runId: number; headSha: string }): Promise<void> =>
-  void (await headed.run(tx, { tenantId, ...run }));
+export const setHeadOfRun = (tx: Tx, tenantId: number, run: { runId: number; headSha: string }): Promise<void> =>
+  headed.run(tx, { tenantId, ...run });
 
 interface Extension {
   tenantId: number;
@@ -94,29 +93,19 @@ export async function extendLeases(
   });
 }
 
-const ended = prepared('ended-runs', (db, p: Params<{ tenantId: number; issueId: number; taskType: TaskType }>) =>
-  db
-    .selectFrom('runs')
-    .select(['attempt', 'error_message', 'outcome'])
-    .where('tenant_id', '=', p('tenantId'))
-    .where('issue_id', '=', p('issueId'))
-    .where('task_type', '=', p('taskType'))
-    .where('status', '<>', sql.lit('claimed'))
-    .orderBy('id', 'desc')
-    .limit(sql.lit(20)),
-);
+export type EndedRun = Pick<RunRow, 'attempt' | 'error_message' | 'outcome'>;
 
 /**
- * The newest 20 ended runs of this kind of task on the same issue, oldest first, for the next worker, which also needs
- * the failures before a block.
+ * The ended runs of a kind of task on an issue, newest first, for the next worker, which also needs the failures before
+ * a block.
  */
-export async function previousAttempts(
-  db: Db,
-  tenantId: number,
-  of: { issueId: number; taskType: TaskType },
-): Promise<{ attempt: number; error_message: string | null; outcome: string | null }[]> {
-  return (await ended.all(db, { tenantId, ...of })).reverse();
-}
+export const endedRunsFor = (
+  p: Params<{ tenantId: number; issueId: number | null; taskType: TaskType }>,
+): RawBuilder<EndedRun> => sql`
+  select attempt, error_message, outcome from runs
+  where tenant_id = ${p('tenantId')} and issue_id = ${p('issueId')} and task_type = ${p('taskType')}
+    and status <> 'claimed'
+  order by id desc`;
 
 interface RunEnd {
   status: 'finished' | 'failed' | 'lost';
@@ -138,7 +127,7 @@ interface Closing {
   answer: string | null;
 }
 
-const close = prepared(
+const close = preparedWrite(
   'close-run',
   (_db, p: Params<Closing>) => sql`
     update runs set status = ${p('status')}, outcome = ${p('outcome')}, error_message = ${p('message')},
@@ -182,26 +171,27 @@ export async function countSameFailures(
   return row.n;
 }
 
-const lingering = prepared('lingering-run', (db, p: Params<{ tenantId: number; issueId: number }>) =>
-  db
-    .selectFrom('runs')
-    .select(['id', sql<number>`(extract(epoch from (lease_expires_at - svc_now())) * 1000)::bigint`.as('left_ms')])
-    .where('tenant_id', '=', p('tenantId'))
-    .where('issue_id', '=', p('issueId'))
-    .where(
-      'task_type',
-      'in',
-      WORK_TASK_TYPES.map((type) => sql.lit(type)),
-    )
-    .where('status', '=', sql.lit('cancelled'))
-    .where('lease_expires_at', '>', svcNow)
-    .orderBy('lease_expires_at', 'desc')
-    .limit(sql.lit(1)),
+/** A withdrawn claim whose worker may still be working on the issue, and for how many milliseconds at most. */
+export interface LingeringRun {
+  id: number;
+  left_ms: number;
+}
+
+const workTypes = sql.join(WORK_TASK_TYPES.map((type) => sql.lit(type)));
+
+export const lingeringOf = (
+  issueId: RawBuilder<unknown>,
+  tenantId: RawBuilder<unknown>,
+): RawBuilder<LingeringRun> => sql`
+  select id, (extract(epoch from (lease_expires_at - svc_now())) * 1000)::bigint as left_ms
+  from runs
+  where tenant_id = ${tenantId} and issue_id = ${issueId} and task_type in (${workTypes}) and status = 'cancelled'
+    and lease_expires_at > svc_now()
+  order by lease_expires_at desc limit 1`;
+
+const lingering = prepared('lingering-run', (_db, p: Params<{ tenantId: number; issueId: number }>) =>
+  lingeringOf(p('issueId'), p('tenantId')),
 );
 
-/** A withdrawn claim whose worker may still be working on the issue, and for how many milliseconds at most. */
-export const lingeringRun = (
-  tx: Tx,
-  tenantId: number,
-  issueId: number,
-): Promise<{ id: number; left_ms: number } | undefined> => lingering.first(tx, { tenantId, issueId });
+export const lingeringRun = (tx: Tx, tenantId: number, issueId: number): Promise<LingeringRun | undefined> =>
+  lingering.first(tx, { tenantId, issueId });

@@ -4,7 +4,7 @@ import { svcNow } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
-import { type Params, prepared } from '../driver/prepared.ts';
+import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
 
 export type TaskRow = Selectable<DB['tasks']>;
 
@@ -40,7 +40,7 @@ const retrospect = prepared('lock-retrospect', (db, p: Params<{ tenantId: number
 export const lockRetrospect = (tx: Tx, tenantId: number, issueId: number): Promise<TaskRow | undefined> =>
   retrospect.first(tx, { tenantId, issueId });
 
-const remove = prepared('delete-task', (db, p: Params<{ tenantId: number; taskId: string }>) =>
+const remove = preparedWrite('delete-task', (db, p: Params<{ tenantId: number; taskId: string }>) =>
   db.deleteFrom('tasks').where('tenant_id', '=', p('tenantId')).where('id', '=', p('taskId')),
 );
 
@@ -70,7 +70,7 @@ export const dueHeldTasks = (fleet: Db, limit: number): Promise<TaskRef[]> =>
 export const taskById = (db: Db, tenantId: number, taskId: string): Promise<TaskRow | undefined> =>
   db.selectFrom('tasks').selectAll().where('tenant_id', '=', tenantId).where('id', '=', taskId).executeTakeFirst();
 
-const recordSign = prepared(
+const recordSign = preparedWrite(
   'record-task-sign',
   (db, p: Params<{ tenantId: number; taskId: string; started: boolean }>) =>
     db

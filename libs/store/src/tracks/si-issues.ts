@@ -1,5 +1,5 @@
 import type { Seed } from '@pipeline/domain';
-import { type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { msInterval, svcNow } from '../driver/clock.ts';
 import type { DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
@@ -117,12 +117,13 @@ export const servedSince = (
     .groupBy('track_id')
     .execute() as Promise<Served[]>;
 
-const promptOf = prepared(
-  'prompt-of-issue',
-  (_db, p: Params<{ tenantId: number; repoId: number; number: number }>) => sql<{
-    version: number;
-    instructions: string;
-  }>`
+interface Prompt {
+  version: number;
+  instructions: string;
+}
+
+/** The statement of `promptOfIssue`, also a part of the payload of a task. */
+export const promptFor = (p: Params<{ tenantId: number; repoId: number; number: number }>): RawBuilder<Prompt> => sql`
     with recursive family (issue_number, depth) as (
       select ${p('number')}::integer, 0
       union all
@@ -142,7 +143,10 @@ const promptOf = prepared(
       and s.issue_number = f.issue_number
     join track_prompts t on t.tenant_id = s.tenant_id and t.track_id = s.track_id and t.version = s.prompt_version
     order by f.depth
-    limit 1`,
+    limit 1`;
+
+const promptOf = prepared('prompt-of-issue', (_db, p: Params<{ tenantId: number; repoId: number; number: number }>) =>
+  promptFor(p),
 );
 
 /**

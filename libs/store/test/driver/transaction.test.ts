@@ -25,7 +25,8 @@ test('commits both transactions after a deadlock', async () => {
       await rename(second, value).execute(tx);
     });
   await Promise.all([both('a', 'b', 'x'), both('b', 'a', 'y')]);
-  expect(runs).toBe(3);
+  // The one that was rolled back may meet the other again.
+  expect(runs).toBeGreaterThanOrEqual(3);
 });
 
 test('rolls back and throws an error that a retry would repeat', async () => {

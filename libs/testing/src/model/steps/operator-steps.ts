@@ -104,10 +104,10 @@ const deadLetters: fc.Arbitrary<Step> = fc.record({ index: fc.nat(3), retry: fc.
     const deadLetter = rows[data.index % Math.max(1, rows.length)];
     if (!deadLetter) return NOTHING;
     if (!data.retry) {
-      await world.acts.resolveLetter(deadLetter.id);
+      await world.acts.resolveDeadLetter(deadLetter.id);
       return NOTHING;
     }
-    await world.acts.retryLetter(deadLetter.id);
+    await world.acts.retryDeadLetter(deadLetter.id);
     return moves(deadLetter.issue_number);
   },
 }));
@@ -182,7 +182,7 @@ export async function helpEverybody(world: World, time: number): Promise<void> {
   const failed = await database.db.selectFrom('projections').select('id').where('status', '=', 'failed').execute();
   for (const { id } of failed) await acts.steerProjection(id, 'retry');
   const open = await database.db.selectFrom('dead_letters').select('id').where('resolved_at', 'is', null).execute();
-  for (const { id } of open) await acts.retryLetter(id);
+  for (const { id } of open) await acts.retryDeadLetter(id);
   for (const issue of (await issuesOf(world)).values()) {
     if (issue.state !== 'done') await help(world, issue, time);
   }

@@ -38,8 +38,8 @@ export interface Calls {
   act(issueNumber: number, action: IssueAction): Promise<unknown>;
   transition(issueNumber: number, target: State): Promise<unknown>;
   acceptText(issueNumber: number): Promise<unknown>;
-  retryLetter(id: string): Promise<unknown>;
-  resolveLetter(id: string): Promise<unknown>;
+  retryDeadLetter(id: string): Promise<unknown>;
+  resolveDeadLetter(id: string): Promise<unknown>;
   steerProjection(id: number, to: 'retry' | 'discard'): Promise<unknown>;
   drainWorker(id: string, drain: boolean): Promise<unknown>;
   reclaimFromWorker(id: string): Promise<unknown>;
@@ -48,7 +48,7 @@ export interface Calls {
 }
 
 /** These are refused when repeated. */
-const ONCE: ReadonlySet<keyof Calls> = new Set(['transition', 'retryLetter', 'repair']);
+const ONCE: ReadonlySet<keyof Calls> = new Set(['transition', 'retryDeadLetter', 'repair']);
 
 /**
  * The same calls, each repeated by `retried` if needed: it makes the call and, without a response, the same call again.

@@ -1,0 +1,47 @@
+import { sql } from 'kysely';
+import { byIndex, callsOf } from '../costs/invocations.ts';
+import type { Tx } from '../driver/database.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
+import { contextColumns, contextOf, type IssueContextRow, ownPr } from '../issues/issue-context.ts';
+import { type LingeringRun, lingeringOf } from '../queue/runs.ts';
+import type { BookedCall } from '../records/records.ts';
+
+/** What the end of a claim depends on beside its issue and its run. */
+export interface ClaimContextRow {
+  /** For a claim without an issue only the repo says something. */
+  context: IssueContextRow;
+  /** Recorded values of each model call of the run, by index. */
+  calls: Map<number, BookedCall>;
+  /** A withdrawn claim whose worker may still be working on the issue, and for how many milliseconds at most. */
+  lingering: LingeringRun | undefined;
+}
+
+const ofClaim = prepared(
+  'claim-context',
+  (_db, p: Params<{ tenantId: number; tokenHash: string }>) => sql<Record<string, unknown>>`
+    select ${contextColumns(sql`run.issue_id`, sql`run.issue_number`)},
+      (select json_agg(c) from (${callsOf(sql`run.id`, p('tenantId'))}) c) as calls,
+      (select row_to_json(l) from (${lingeringOf(sql`run.issue_id`, p('tenantId'))}) l) as lingering
+    from runs run
+    join repos repo on repo.tenant_id = ${p('tenantId')} and repo.id = run.repo_id
+    ${ownPr(sql`run.issue_id`)}
+    where run.tenant_id = ${p('tenantId')} and run.claim_token_hash = ${p('tokenHash')}`,
+);
+
+/**
+ * Reads the context of a claim whose issue and run are locked by earlier statements: seven index probes.
+ * @returns undefined for an unknown token.
+ */
+export async function contextOfClaim(
+  tx: Tx,
+  tenantId: number,
+  tokenHash: string,
+): Promise<ClaimContextRow | undefined> {
+  const row = await ofClaim.first(tx, { tenantId, tokenHash });
+  if (!row) return undefined;
+  return {
+    context: contextOf(row),
+    calls: byIndex((row.calls ?? []) as (BookedCall & { invocation_index: number })[]),
+    lingering: (row.lingering ?? undefined) as LingeringRun | undefined,
+  };
+}

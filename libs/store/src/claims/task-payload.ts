@@ -1,0 +1,62 @@
+import type { TaskPayload, TaskType } from '@pipeline/domain';
+import { sql } from 'kysely';
+import { checksFor } from '../checks/commit-checks.ts';
+import type { Tx } from '../driver/database.ts';
+import { jsonList } from '../driver/fragments.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
+import { type Post, postsFor } from '../intake/issue-talk.ts';
+import { ownPullRequestFor, type PullRequestRow } from '../intake/pull-requests.ts';
+import { hasIntelligence } from '../knowledge/find-items.ts';
+import { type EndedRun, endedRunsFor } from '../queue/runs.ts';
+import type { RepoRow } from '../repos/repos.ts';
+import { promptFor } from '../tracks/si-issues.ts';
+
+interface OfTask {
+  tenantId: number;
+  repoId: number;
+  /** Null = a task without an issue. */
+  issueId: number | null;
+  /** 0 = a task without an issue. */
+  number: number;
+  taskType: TaskType;
+}
+
+/** What the payload of a task contains beside its issue. */
+export interface TaskFacts extends Pick<RepoRow, 'owner' | 'name' | 'clone_url' | 'default_branch' | 'setup_command'> {
+  /** The pipeline's own open pull request. */
+  pr: Pick<PullRequestRow, 'number' | 'url' | 'head_sha' | 'head_ref' | 'title' | 'body'> | null;
+  prompt: { version: number; instructions: string } | null;
+  /** Whether there may be snippets about the repo. */
+  has_intelligence: boolean;
+  /** Oldest first, at most 200. */
+  posts: Post[];
+  /** The newest 20, newest first. */
+  attempts: EndedRun[];
+  /** By name, at most 100. */
+  checks: NonNullable<TaskPayload['checks']>;
+}
+
+const PR_COLUMNS = ['number', 'url', 'head_sha', 'head_ref', 'title', 'body'];
+
+const facts = prepared(
+  'task-payload',
+  (_db, p: Params<OfTask>) => sql<TaskFacts>`
+    select repo.owner, repo.name, repo.clone_url, repo.default_branch, repo.setup_command,
+      (select row_to_json(pr) from (${ownPullRequestFor(p('issueId'), p('tenantId'), PR_COLUMNS)}) pr) as pr,
+      (select row_to_json(prompt) from (${promptFor(p)}) prompt) as prompt,
+      ${hasIntelligence(p)} as has_intelligence,
+      ${jsonList(postsFor(p), 200)} as posts,
+      ${jsonList(endedRunsFor(p), 20)} as attempts,
+      ${jsonList(checksFor(p), 100)} as checks
+    from repos repo where repo.tenant_id = ${p('tenantId')} and repo.id = ${p('repoId')}`,
+);
+
+/**
+ * Reads what the payload of a task consists of beside its issue: seven index probes.
+ * @throws Error when the tenant has no such repo.
+ */
+export async function factsOfTask(tx: Tx, task: OfTask): Promise<TaskFacts> {
+  const found = await facts.first(tx, task);
+  if (!found) throw new Error(`tenant ${task.tenantId} has no repo ${task.repoId}`);
+  return found;
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { CompiledQuery, type RootOperationNode } from 'kysely';
+import { COLUMNS } from './database.generated.ts';
+import { markPrepared } from './statement-client.ts';
+
+/** Compiled SQL whose parameters are numbered from $1. */
+export interface Template {
+  readonly text: string;
+  readonly parameters: readonly unknown[];
+}
+
+interface Cte extends Template {
+  readonly cte: string;
+}
+
+/** Tables by their names in a statement's text. Reads are all that it names, which may be too many, never too few. */
+export interface Footprint {
+  readonly names: ReadonlySet<string>;
+  readonly writes: ReadonlySet<string>;
+}
+
+/** A write that may become one statement with others. */
+export interface Write extends Footprint {
+  readonly name: string;
+  readonly ctes: readonly Cte[];
+  readonly main: Template;
+  /** The statement of this write alone. */
+  readonly alone: Template;
+}
+
+/** A write with its values. Where nothing combines writes, it runs as an ordinary statement. */
+export class WriteQuery implements CompiledQuery<unknown> {
+  readonly write: Write;
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+  readonly query: RootOperationNode;
+  readonly queryId: CompiledQuery['queryId'];
+
+  constructor(write: Write, parameters: readonly unknown[]) {
+    this.write = write;
+    this.sql = write.alone.text;
+    this.parameters = parameters;
+    ({ query: this.query, queryId: this.queryId } = CompiledQuery.raw(this.sql));
+  }
+}
+
+const TABLES: ReadonlySet<string> = new Set(Object.keys(COLUMNS));
+
+/** The tables that a statement names, and those that it writes. */
+export function footprintOf(text: string): Footprint {
+  const tables = (found: RegExpStringIterator<RegExpExecArray>, group: number) =>
+    new Set([...found].map((match) => match[group] ?? '').filter((word) => TABLES.has(word)));
+  return {
+    names: tables(text.matchAll(/[a-z_]+/g), 0),
+    writes: tables(text.matchAll(/(?:insert into|update|delete from) +(?:"?pipeline"?\.)?"?([a-z_]+)/g), 1),
+  };
+}
+
+/** Whether `later` would run differently beside or before `earlier` than after it. */
+export function dependsOn(later: Footprint, earlier: Footprint): boolean {
+  return !later.names.isDisjointFrom(earlier.writes);
+}
+
+const cteNames = new Set<string>();
+
+/** @throws Error when another write has a CTE of that name, or this one writes nothing. */
+export function defineWrite(name: string, ctes: readonly Cte[], main: Template): Write {
+  for (const { cte } of ctes) {
+    if (cteNames.has(cte)) throw new Error(`write ${name}: another write has a CTE named ${cte}`);
+    cteNames.add(cte);
+  }
+  const parts = combined([{ ctes, main }]);
+  const footprint = footprintOf(parts.text);
+  if (footprint.writes.size === 0) throw new Error(`${name} writes no table`);
+  return { name, ctes, main, ...footprint, alone: { ...parts, text: markPrepared(name, parts.text) } };
+}
+
+/** One statement of all these writes: the last is its main query, the others are CTEs. */
+function combined(writes: readonly Pick<Write, 'ctes' | 'main'>[]): Template {
+  const parameters: unknown[] = [];
+  const placed = (template: Template): string => {
+    const before = parameters.length;
+    parameters.push(...template.parameters);
+    return template.text.replace(/\$(\d+)/g, (_, number) => `$${before + Number(number)}`);
+  };
+  const ctes: string[] = [];
+  let last = '';
+  for (const [at, { ctes: own, main }] of writes.entries()) {
+    ctes.push(...own.map((cte) => `${cte.cte} as (${placed(cte)})`));
+    last = placed(main);
+    if (at < writes.length - 1) ctes.push(`write_${at} as (${last})`);
+  }
+  return { text: ctes.length === 0 ? last : `with ${ctes.join(', ')} ${last}`, parameters };
+}
+
+const texts = new Map<string, string>();
+
+/** The text of one statement for several writes; equal for equal sequences of names, so that its plan is reused. */
+function textOf(writes: readonly Write[]): string {
+  const names = writes.map(({ name }) => name).join(' ');
+  const known = texts.get(names);
+  if (known !== undefined) return known;
+  const hash = createHash('sha256').update(names).digest('hex').slice(0, 12);
+  const text = markPrepared(`writes-${hash}`, `/* ${names} */ ${combined(writes).text}`);
+  texts.set(names, text);
+  return text;
+}
+
+/** One query that does what these do. None depends on another. */
+export function combine(queries: readonly WriteQuery[]): CompiledQuery {
+  const [first, ...others] = queries;
+  if (first && others.length === 0) return first;
+  const text = textOf(queries.map(({ write }) => write));
+  return CompiledQuery.raw(
+    text,
+    queries.flatMap(({ parameters }) => parameters),
+  );
+}
