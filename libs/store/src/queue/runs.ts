@@ -62,7 +62,7 @@ const extended = prepared(
   (_db, p: Params<Extension>) => sql<{ task_id: string; lease_expires_at: string }>`
     with held as (
       update runs r set lease_expires_at = svc_now() + ${p('lease')}::interval
-      from unnest(${p('taskIds')}::text[], ${p('tokenHashes')}::text[]) as claim (task_id, token_hash)
+      from unnest((select ${p('taskIds')}::text[]), (select ${p('tokenHashes')}::text[])) as claim (task_id, token_hash)
       where r.tenant_id = ${p('tenantId')} and r.claim_token_hash = claim.token_hash and r.task_id::text = claim.task_id
         and r.status = 'claimed' and r.lease_expires_at > svc_now()
       returning r.id, r.task_id, r.lease_expires_at
