@@ -34,7 +34,6 @@ function ignorePatterns(file: string): string[] {
 
 /** Patterns match a file, or a folder above it, by its path in the chart or by its name. Negation is not supported. */
 function isIgnored(path: string, patterns: readonly string[]): boolean {
-  if (path === '.helmignore') return true;
   const parts = path.split('/');
   const prefixes = parts.map((_, index) => parts.slice(0, index + 1).join('/'));
   return patterns.some((pattern) => {

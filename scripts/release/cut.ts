@@ -30,6 +30,7 @@ export function cutRelease(root: string, wanted: string, now: Date): { version: 
   });
   const texts = withVersion(root, version).set('CHANGELOG.md', changelog);
   if (previous !== undefined) texts.set(API_VERSION_FILE, apiVersionSince(root, previous));
+  const head = git(root, 'rev-parse', 'HEAD');
   try {
     for (const [path, text] of texts) writeFileSync(join(root, path), text);
     node(root, 'libs/contract/scripts/generate.ts');
@@ -44,7 +45,7 @@ export function cutRelease(root: string, wanted: string, now: Date): { version: 
       releaseNotes(changelog, version, repository),
     );
   } catch (error) {
-    git(root, 'restore', '--staged', '--worktree', '.');
+    git(root, 'reset', '--quiet', '--hard', head); // the tree had no changes
     throw error;
   }
   return { version, tag };

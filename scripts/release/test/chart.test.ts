@@ -43,7 +43,7 @@ test('is packed in a folder of its name, without ignored and untracked files, an
   expect((await pack()).equals(first)).toBe(true);
   const names: string[] = [];
   await list({ file, onReadEntry: ({ path }) => names.push(path) });
-  expect(names.sort()).toEqual(['pipeline/Chart.yaml', 'pipeline/templates/job.yaml']);
+  expect(names.sort()).toEqual(['pipeline/.helmignore', 'pipeline/Chart.yaml', 'pipeline/templates/job.yaml']);
 });
 
 test('states the version of the product twice, and gets the next one', () => {

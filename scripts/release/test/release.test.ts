@@ -54,6 +54,16 @@ test('refuses to release a working tree with changes', () => {
   runGit(root, 'clean', '--force', '--quiet', 'new.txt');
 });
 
+test.each([
+  ['commit', 'commit.gpgSign'],
+  ['tag', 'tag.gpgSign'],
+])('changes nothing when the %s fails', (command, setting) => {
+  runGit(root, 'config', 'gpg.program', 'false');
+  runGit(root, 'config', setting, 'true');
+  expect(refused('minor')).toContain(`git ${command}`);
+  runGit(root, 'config', '--unset', setting);
+});
+
 test('ends with status 2 for an unclear command line', () => {
   expect(release().status).toBe(2);
   expect(release('--dry-run', 'minor').status).toBe(2);

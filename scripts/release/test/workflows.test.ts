@@ -70,19 +70,6 @@ describe('the release', () => {
       expect(jobs[name]?.steps?.some(({ uses }) => uses?.startsWith('actions/checkout'))).toBe(false);
   });
 
-  test('builds an image of every Dockerfile that has one', () => {
-    const targets = read('deploy/docker-bake.hcl');
-    const dockerfiles = files.filter((path) => /^deploy\/.*Dockerfile$/.test(path));
-    expect(dockerfiles.length).toBeGreaterThan(3);
-    const unused = dockerfiles.filter((path) => {
-      const folder = path.slice(0, path.lastIndexOf('/'));
-      const isInContext = targets.includes(`context    = "${folder}"`);
-      const name = isInContext ? path.slice(folder.length + 1) : path;
-      return !targets.includes(`dockerfile = "${isInContext && !targets.includes(path) ? name : path}"`);
-    });
-    expect(unused).toEqual([]);
-  });
-
   test('builds every image that docker-compose.yml builds', () => {
     const { services } = parse(read('docker-compose.yml'), { merge: true }) as {
       services: Record<string, { image: string; build?: unknown }>;
