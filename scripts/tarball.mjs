@@ -45,11 +45,14 @@ async function program(library, folder) {
   const home = join(root, 'libs', library);
   const manifest = JSON.parse(await readFile(join(home, 'package.json'), 'utf8'));
   const { version, description, license, bin } = manifest;
+  const { repository } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const published = {
     name: manifest.name,
     version,
     description,
     license,
+    // npm compares it with the repository whose workflow publishes the package.
+    repository: { ...repository, directory: `libs/${library}` },
     bin: Object.fromEntries(Object.keys(bin).map((command) => [command, 'bin/main.cjs'])),
     engines: { node: '>=22' },
     files: ['bin'],

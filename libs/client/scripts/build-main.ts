@@ -37,7 +37,7 @@ async function buildPackage(out: string): Promise<void> {
   await cp(join(home, 'scripts/index.d.ts.txt'), join(out, 'index.d.ts'));
   await cp(join(home, 'README.md'), join(out, 'README.md'));
   await cp(join(root, 'LICENSE'), join(out, 'LICENSE'));
-  await writeFile(join(out, 'package.json'), `${JSON.stringify(published(), null, 2)}\n`);
+  await writeFile(join(out, 'package.json'), `${JSON.stringify(await published(), null, 2)}\n`);
 }
 
 /** Types of the sources, beside which `index.d.ts` names the types of both surfaces. */
@@ -52,13 +52,16 @@ async function declareTypes(out: string): Promise<void> {
   }
 }
 
-function published() {
+async function published() {
   const { name, version, description, license } = manifest;
+  const { repository } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   return {
     name,
     version,
     description,
     license,
+    // npm compares it with the repository whose workflow publishes the package.
+    repository: { ...repository, directory: 'libs/client' },
     type: 'module',
     sideEffects: false,
     engines: { node: '>=20' },

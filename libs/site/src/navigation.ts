@@ -66,6 +66,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       ['docs/paths.md', 'Paths through the code'],
       ['docs/decisions/README.md', 'Decisions'],
       ['CONTRIBUTING.md', 'Contributing'],
+      ['docs/releasing.md', 'Releases'],
       ['CHANGELOG.md', 'Changes'],
     ],
   },

@@ -10,6 +10,7 @@ import {
   type SessionUpdate,
 } from '@agentclientprotocol/sdk/unstable';
 import { sleep, withDeadline } from '@pipeline/runtime';
+import manifest from '../../package.json' with { type: 'json' };
 import { AgentFailure } from '../agents/failures.ts';
 import type { AgentProcess } from './agent-process.ts';
 import type { WorkTreeFiles } from './files.ts';
@@ -68,7 +69,7 @@ export class AgentSession {
     const params = {
       protocolVersion: PROTOCOL_VERSION,
       clientCapabilities: CAPABILITIES,
-      clientInfo: { name: 'pipeline-agent', version: '0.1.0' },
+      clientInfo: { name: 'pipeline-agent', version: manifest.version },
     };
     const initialized = await unlessEnded<InitializeResponse>(
       process,

@@ -1,7 +1,7 @@
 import type { AuthInfo, McpHttpHandler, McpServer } from '@modelcontextprotocol/server';
-import { CONTRACT_VERSION } from '@pipeline/contract';
 import { AppError } from '@pipeline/domain';
 import { reportingOutages } from '@pipeline/store';
+import manifest from '../../package.json' with { type: 'json' };
 import type { ConnectionIdentity } from '../auth/connection-tokens.ts';
 import type { ReadContext } from '../context/reads.ts';
 import { type AnyReadTool, issueTools, orgTools, type ToolCall } from './tools.ts';
@@ -43,7 +43,7 @@ export class McpEndpoint {
   }
 
   #serverFor(sdk: Sdk, identity: ConnectionIdentity): McpServer {
-    const server = new sdk.McpServer({ name: 'pipeline', version: CONTRACT_VERSION }, { instructions: INSTRUCTIONS });
+    const server = new sdk.McpServer({ name: 'pipeline', version: manifest.version }, { instructions: INSTRUCTIONS });
     const call = { context: this.#context, identity };
     for (const tool of [...orgTools, ...issueTools]) {
       const { name, title, description, input, output } = tool;

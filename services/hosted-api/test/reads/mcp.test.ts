@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { recordFindings } from '@pipeline/store';
+import manifest from '../../package.json' with { type: 'json' };
 import { type Minted, mintConnection } from '../support/connections.ts';
 import {
   addRepo,
@@ -59,6 +60,10 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   for (const client of clients.splice(0)) await client.close();
+});
+
+test('the server states the version of the release', async () => {
+  expect((await connect()).getServerVersion()).toEqual({ name: 'pipeline', version: manifest.version });
 });
 
 test('tools are offered with what they take and give, all of them read-only', async () => {

@@ -1,5 +1,5 @@
-import { CONTRACT_VERSION } from '@pipeline/contract';
 import type { Registry } from 'prom-client';
+import manifest from '../../package.json' with { type: 'json' };
 import { registerGauges } from './gauges.ts';
 
 /** Of the process itself; there also without a store. */
@@ -17,7 +17,7 @@ export function registerProcessGauges(registry: Registry, now: () => Date): void
       name: 'svc_build_info',
       help: 'Version of the running release; always 1.',
       labels: ['version'],
-      read: () => [[{ version: CONTRACT_VERSION }, 1]],
+      read: () => [[{ version: manifest.version }, 1]],
     },
   ]);
 }

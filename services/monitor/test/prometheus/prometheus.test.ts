@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { STATES } from '@pipeline/domain';
 import { createMetrics } from '@pipeline/runtime';
 import { testDatabase, until } from '@pipeline/testing';
+import manifest from '../../package.json' with { type: 'json' };
 import { registerGauges } from '../../src/prometheus/gauges.ts';
 import { addDeadLetter, admit, makeBench } from '../support/bench.ts';
 import { pipelineOf } from '../support/pipeline-of.ts';
@@ -44,6 +45,7 @@ describe('/prometheus', () => {
     await until('the metrics are read', async () => /svc_pipeline_issues\{.*\} 2/.test(await text()));
     const all = await text();
     expect(NAMES.filter((name) => !all.includes(`# TYPE ${name} `))).toEqual([]);
+    expect(all).toContain(`svc_build_info{version="${manifest.version}"} 1`);
     expect(all).toContain('svc_pipeline_issues{repo="acme/shop",state="analyzing"} 2');
     expect(all).toContain('svc_pipeline_issues{repo="acme/shop",state="done"} 0');
     expect(all.match(/^svc_pipeline_issues\{.*\} \d+$/gm)).toHaveLength(STATES.length);
