@@ -4,9 +4,9 @@
  *
  *   node contract-credentials.cjs FOLDER        writes client-id, client-secret and worker-token to FOLDER
  */
-const { spawnSync } = require('node:child_process');
 const { rmSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
+const { admin, ensureOrg } = require('./admin.cjs');
 
 const MEMBER = 'contract-tests@pipeline.invalid';
 const ORG = 'default';
@@ -17,27 +17,18 @@ if (folder === undefined || rest.length > 0) {
   console.error('usage: node contract-credentials.cjs FOLDER');
   process.exitCode = 2;
 } else {
-  const users = pipeline('user', 'list');
-  if (!users.some(({ email }) => email === MEMBER)) pipeline('user', 'create', MEMBER, '--no-password');
-  // The first repository or worker token of a deployment creates it as well.
-  if (!pipeline('org', 'list').some(({ id }) => id === ORG)) pipeline('org', 'create', ORG);
-  const { members } = pipeline('org', 'show', ORG);
-  if (!members.some(({ email }) => email === MEMBER)) pipeline('member', 'add', ORG, MEMBER, '--role', 'admin');
+  const users = admin('user', 'list');
+  if (!users.some(({ email }) => email === MEMBER)) admin('user', 'create', MEMBER, '--no-password');
+  ensureOrg(ORG);
+  const { members } = admin('org', 'show', ORG);
+  if (!members.some(({ email }) => email === MEMBER)) admin('member', 'add', ORG, MEMBER, '--role', 'admin');
   const create = ['connections', 'create', 'contract-tests', '--org', ORG, '--user', MEMBER, '--expires', EXPIRES];
-  const { clientId, clientSecret } = pipeline(...create);
-  const { token } = pipeline('worker-token', 'create', 'contract-tests', '--org', ORG, '--expires', EXPIRES);
+  const { clientId, clientSecret } = admin(...create);
+  const { token } = admin('worker-token', 'create', 'contract-tests', '--org', ORG, '--expires', EXPIRES);
   const secrets = { 'client-id': clientId, 'client-secret': clientSecret, 'worker-token': token };
   for (const [name, value] of Object.entries(secrets)) {
     const path = join(folder, name);
     rmSync(path, { force: true }); // of an earlier run; it is not writable
     writeFileSync(path, value, { mode: 0o400 });
   }
-}
-
-/** @returns the answer of `pipeline admin`. */
-function pipeline(...args) {
-  const command = [join(__dirname, 'pipeline.cjs'), 'admin', ...args, '--json'];
-  const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`pipeline admin ${args.join(' ')}: ${stderr}`);
-  return JSON.parse(stdout);
 }

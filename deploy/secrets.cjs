@@ -3,12 +3,16 @@
  * another. A secret is taken from the environment; otherwise it is kept if its file exists, and generated if not.
  *
  *   node secrets.cjs FOLDER        FOLDER/owner, hosted-api, monitor and operator in it exist and are writable
+ *
+ * DATABASE_POOLER and DATABASE_REPLICA (host:port, deploy/compose/scale.yaml) add the addresses of the services there, and
+ * what the two log in with, in FOLDER/pooler and FOLDER/replication.
  */
 const { randomBytes } = require('node:crypto');
 const { existsSync, readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 
-const SERVER = 'postgres:5432/pipeline';
+const SERVER = 'postgres:5432';
+const { DATABASE_POOLER, DATABASE_REPLICA } = process.env;
 
 const [folder, ...rest] = process.argv.slice(2);
 if (folder === undefined || rest.length > 0) {
@@ -23,6 +27,18 @@ if (folder === undefined || rest.length > 0) {
   const monitor = secret('monitor/database-password', 'MONITOR_DATABASE_PASSWORD');
   write('monitor/database-url', urlOf('pipeline_monitor', monitor));
   secret('operator/password', 'MONITOR_PASSWORD');
+  if (DATABASE_POOLER) {
+    write('hosted-api/pooled-database-url', urlOf('pipeline_hosted_api', hosted, DATABASE_POOLER));
+    write('monitor/pooled-database-url', urlOf('pipeline_monitor', monitor, DATABASE_POOLER));
+    const logins = { pipeline_hosted_api: hosted, pipeline_monitor: monitor };
+    const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
+    const lines = Object.entries(logins).map(([user, password]) => `${quoted(user)} ${quoted(password)}\n`);
+    write('pooler/userlist.txt', lines.join(''));
+  }
+  if (DATABASE_REPLICA) {
+    write('hosted-api/replica-database-url', urlOf('pipeline_hosted_api', hosted, DATABASE_REPLICA));
+    secret('replication/password', 'REPLICATION_PASSWORD');
+  }
   console.log('Operators log in as "operator". To print the password:');
   console.log('docker compose exec monitor cat /run/secrets/operator/password');
 }
@@ -49,6 +65,6 @@ function write(name, value, how) {
   return value;
 }
 
-function urlOf(user, password) {
-  return `postgres://${user}:${encodeURIComponent(password)}@${SERVER}`;
+function urlOf(user, password, server = SERVER) {
+  return `postgres://${user}:${encodeURIComponent(password)}@${server}/pipeline`;
 }

@@ -1,7 +1,7 @@
 /**
  * Bundles a process into one file that needs nothing but Node: what the container images run.
  *
- *   node scripts/bundle.mjs hosted-api|monitor|migrate|agent|contract-tests [--out DIR]     by default dist/<name>
+ *   node scripts/bundle.mjs hosted-api|monitor|migrate|agent|contract-tests|demo [--out DIR]     by default dist/<name>
  *
  * DIR/bin/main.cjs is the program; DIR/maps has the source maps, kept aside because reading them costs start time;
  * DIR/web/dist is the built dashboard, where the process serves one. CommonJS, because an ES module that imports
@@ -31,6 +31,29 @@ const IMAGES = {
   },
   'contract-tests': { programs: { main: 'libs/contract-tests/src/main.ts' } },
   agent: { programs: { main: 'libs/agent/src/main.ts' }, files: 'libs/agent/src/prompts/templates' },
+  demo: {
+    programs: {
+      'sandbox-host': 'libs/sandbox-host/src/main.ts',
+      'sample-repo': 'libs/stack/src/repos/sample-repo-main.ts',
+      people: 'libs/stack/src/simulation/main.ts',
+      agent: 'libs/agent/src/main.ts',
+      'scripted-agent': 'libs/testing/src/scripted-agent/main.ts',
+      script: 'libs/stack/src/demo/script.ts',
+    },
+    files: 'libs/agent/src/prompts/templates',
+    // The scripted agent imports its script, and some of these programs have await at their top level.
+    format: 'esm',
+  },
+};
+
+const MODULES = {
+  // CommonJS has no import.meta; files beside the program are found by its own place.
+  cjs: {
+    define: { 'import.meta.url': 'bundleUrl' },
+    banner: { js: 'const bundleUrl = require("node:url").pathToFileURL(__filename).href;' },
+  },
+  // Libraries that are CommonJS require the modules of Node.
+  esm: { banner: { js: 'const require = (await import("node:module")).createRequire(import.meta.url);' } },
 };
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { out: { type: 'string' } } });
@@ -42,7 +65,7 @@ if (!Object.hasOwn(IMAGES, name) || positionals.length !== 1) {
   await bundle(IMAGES[name], resolve(values.out ?? join(root, 'dist', name)));
 }
 
-async function bundle({ programs, web, files }, out) {
+async function bundle({ programs, web, files, format = 'cjs' }, out) {
   const bin = join(out, 'bin');
   const maps = join(out, 'maps');
   for (const folder of [bin, maps]) await rm(folder, { recursive: true, force: true });
@@ -51,11 +74,11 @@ async function bundle({ programs, web, files }, out) {
     absWorkingDir: root,
     entryPoints: programs,
     outdir: bin,
-    outExtension: { '.js': '.cjs' },
+    outExtension: { '.js': format === 'cjs' ? '.cjs' : '.mjs' },
     bundle: true,
     platform: 'node',
     target: 'node24',
-    format: 'cjs',
+    format,
     // The OAuth library finds its models by the names of their classes. Short names would start no faster.
     keepNames: true,
     minifySyntax: true,
@@ -63,9 +86,7 @@ async function bundle({ programs, web, files }, out) {
     sourcemap: 'external',
     legalComments: 'external', // licences that ask to be kept, in main.cjs.LEGAL.txt
     external: ['pg-native'],
-    // CommonJS has no import.meta; files beside the program are found by its own place.
-    define: { 'import.meta.url': 'bundleUrl' },
-    banner: { js: 'const bundleUrl = require("node:url").pathToFileURL(__filename).href;' },
+    ...MODULES[format],
     logLevel: 'warning',
     metafile: true,
   });

@@ -14,6 +14,8 @@ import { join } from 'node:path';
 import { type SandboxHost, startSandbox } from '../libs/sandbox-host/src/index.ts';
 import { openPage, submitForm } from '../libs/testing/src/sandbox/index.ts';
 import { scriptedAgentCommand } from '../libs/testing/src/scripted-agent/index.ts';
+import { runWithEngine } from './containers/docker.ts';
+import { check, until } from './containers/report.ts';
 import { freePort } from './free-port.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -23,7 +25,6 @@ const OWNER_TOKEN = 'acme-token-1';
 const COMMAND_WITHIN_MS = 300_000;
 const MERGED_WITHIN_MS = 180_000;
 
-const engine = spawnSync('docker', ['compose', 'ls'], { encoding: 'utf8', timeout: 20_000 });
 const folder = mkdtempSync(join(tmpdir(), 'quickstart-'));
 const clone = join(folder, 'clone');
 const ports = { hosted: await freePort(), monitor: await freePort() };
@@ -79,7 +80,7 @@ const STEPS: readonly Step[] = [
 async function perform(command: string): Promise<void> {
   const step = STEPS.find(([pattern]) => pattern.test(command));
   if (!step) throw new Error(`${PAGE} has a command that this program does not run: ${command}`);
-  await timed(command, () => step[1](command));
+  await check(command, async () => void (await step[1](command)));
 }
 
 /** A clone of the checkout as it is, and the host of the repository, which containers reach by the address of the bridge. */
@@ -263,20 +264,6 @@ function matches(text: string, pattern: RegExp): string {
   return found;
 }
 
-async function until(what: string, holds: () => Promise<boolean>, withinMs: number): Promise<void> {
-  const deadline = Date.now() + withinMs;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`not within ${withinMs / 1_000} s: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 500));
-  }
-}
-
-async function timed(what: string, work: () => Promise<unknown>): Promise<void> {
-  const began = Date.now();
-  await work();
-  console.log(`ok ${((Date.now() - began) / 1_000).toFixed(1).padStart(6)} s  ${what}`);
-}
-
 function remove(): void {
   agent?.kill('SIGKILL');
   spawnSync('docker', ['compose', 'down', '--volumes', '--remove-orphans', '--timeout', '5'], { cwd: clone, env });
@@ -284,22 +271,15 @@ function remove(): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
-if (engine.status !== 0) {
-  console.log(`skipped: no engine (${(engine.error?.message ?? engine.stderr).trim().split('\n').at(-1)})`);
-} else {
-  process.on('exit', remove);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
-  try {
+await runWithEngine({
+  async everything() {
     await prepare();
     for (const command of commandsOf(readFileSync(join(root, PAGE), 'utf8'))) await perform(command);
-    await timed('an issue with the label is merged on the host, with its required check green', merged);
-  } catch (error) {
-    console.error(`FAILED ${(error as Error).message.slice(0, 6_000)}`);
-    console.error(
-      spawnSync('docker', ['compose', 'logs', '--no-color', '--tail', '20'], { cwd: clone, env, encoding: 'utf8' })
-        .stdout,
-    );
-    process.exitCode = 1;
-  }
-  process.exit();
-}
+    await check('an issue with the label is merged on the host, with its required check green', merged);
+  },
+  remove,
+  logs: () =>
+    spawnSync('docker', ['compose', 'logs', '--no-color', '--tail', '20'], { cwd: clone, env, encoding: 'utf8' })
+      .stdout,
+});
+process.exit();

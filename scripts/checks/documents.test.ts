@@ -9,6 +9,7 @@ const documents = files.filter((path) => path.endsWith('.md') && !path.startsWit
 
 /** Variables that no code here reads, and why a document names them all the same. */
 const NOT_OURS: Readonly<Record<string, string>> = {
+  COMPOSE_FILE: 'of docker compose',
   HOSTED: 'of the reader’s shell',
 };
 

@@ -1,6 +1,6 @@
 /** What is taken from others is taken at a known version. */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { judgeAudit } from './judge-audit.ts';
 import { ROOT, repositoryFiles } from './workspace.ts';
@@ -30,6 +30,25 @@ describe('actions', () => {
 
   test('of a workflow may only read the repository unless it says otherwise', () => {
     for (const path of workflows) expect(read(path)).toMatch(/^permissions:\n {2}contents: read$/m);
+  });
+});
+
+describe('images', () => {
+  const dependabot = read('.github/dependabot.yml');
+  const folders = (pattern: RegExp) =>
+    new Set(
+      repositoryFiles()
+        .filter((path) => pattern.test(path))
+        .map((path) => `/${dirname(path)}`.replace(/\.$/, '')),
+    );
+  const listed = (ecosystem: string) =>
+    new RegExp(`package-ecosystem: ${ecosystem}\\n\\s+directories: \\[(.*)\\]`).exec(dependabot)?.[1]?.split(', ');
+
+  test('are updated in every folder with a Dockerfile or a compose file', () => {
+    expect(listed('docker')?.sort()).toEqual([...folders(/(^|\/)([\w-]+\.)?Dockerfile$/)].sort());
+    expect(listed('docker-compose')?.sort()).toEqual(
+      [...folders(/(^docker-compose\.yml|^deploy\/compose\/.*\.yaml)$/)].sort(),
+    );
   });
 });
 

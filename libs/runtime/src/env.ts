@@ -68,5 +68,10 @@ export const commonEnv = {
   METRICS_PORT: envPort()
     .optional()
     .describe('Port of the Prometheus metrics endpoint of this process; unset = disabled.'),
-  METRICS_HOST: z.string().optional().describe('Address to listen on for METRICS_PORT; default 127.0.0.1.'),
+  METRICS_HOST: z
+    .string()
+    .optional()
+    .describe(
+      'Address to listen on for METRICS_PORT; default 127.0.0.1. Of a name with several addresses, the one of this machine.',
+    ),
 };

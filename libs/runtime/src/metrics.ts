@@ -1,4 +1,6 @@
+import dns from 'node:dns/promises';
 import { createServer } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { listenOn } from './listen.ts';
 
@@ -55,7 +57,17 @@ export interface Listening {
 }
 
 /**
- * Serves GET /metrics on a separate port.
+ * Returns the address of this machine that a name stands for. In a container network, the replicas of a service share a
+ * name: each listens on its own address. Without one of this machine: the name itself, which listening then refuses.
+ */
+async function ownAddress(host: string): Promise<string> {
+  const own = Object.values(networkInterfaces()).flatMap((list = []) => list.map(({ address }) => address));
+  const named = await dns.lookup(host, { all: true }).catch(() => []);
+  return named.find(({ address }) => own.includes(address))?.address ?? host;
+}
+
+/**
+ * Serves GET /metrics on a separate port. A host name stands for the address of this machine among its addresses.
  * @throws StartError naming METRICS_PORT when the port is in use.
  */
 export async function serveMetrics(
@@ -72,7 +84,7 @@ export async function serveMetrics(
       (error: unknown) => response.writeHead(500, { 'content-type': 'text/plain' }).end(String(error)),
     );
   });
-  const url = await listenOn(server, { host, port, variable: 'METRICS_PORT' });
+  const url = await listenOn(server, { host: await ownAddress(host), port, variable: 'METRICS_PORT' });
   return {
     url,
     close: () =>

@@ -92,7 +92,7 @@ describe('runService', () => {
 
   test.each([
     ['127.0.0.1', {}],
-    ['localhost', { METRICS_HOST: 'localhost' }],
+    ['127.0.0.1', { METRICS_HOST: 'localhost' }],
   ])('serves metrics on METRICS_PORT of %s', async (host, env) => {
     const { child, exited, said } = launch({ MODE: 'good', METRICS_PORT: '0', ...env });
     const out = await said('ready');

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { withSecretFiles } from '@pipeline/runtime/secret-files';
 import { z } from 'zod';
 import { NewApp } from './apps/grants.ts';
 import { NewOauthApp } from './apps/oauth-apps.ts';
@@ -6,7 +7,8 @@ import { NewHook, NewRepo, NewUser } from './repos/admin.ts';
 import { startSandbox } from './server.ts';
 
 /*
- * The sandbox host as a process of its own. Settings come from the environment; --port and --data-dir win over it.
+ * The sandbox host as a process of its own. Settings come from the environment, NAME_FILE names a file with the value of
+ * NAME; --port and --data-dir win over it.
  * stdout gets one JSON line once it listens, `{"url": …}`; the log goes to stderr as JSON lines. SIGTERM ends it.
  */
 
@@ -49,7 +51,7 @@ const Settings = z.object({
 function readSettings(): z.output<typeof Settings> | null {
   const { values } = parseArgs({ options: { port: { type: 'string' }, 'data-dir': { type: 'string' } } });
   const given = {
-    ...process.env,
+    ...withSecretFiles(process.env),
     ...(values.port === undefined ? {} : { SANDBOX_PORT: values.port }),
     ...(values['data-dir'] === undefined ? {} : { SANDBOX_DATA_DIR: values['data-dir'] }),
   };

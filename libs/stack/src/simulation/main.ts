@@ -1,6 +1,6 @@
 /** The people of the demo, a simulation: they open its issues and attend to those that wait for somebody. */
 import { parseSlug } from '@pipeline/domain';
-import { envInt, runPeriodically, runService } from '@pipeline/runtime';
+import { envInt, runPeriodically, runService, withSecretFiles } from '@pipeline/runtime';
 import { createGitHubHost } from '@pipeline/vcs';
 import { z } from 'zod';
 import { filesOf } from '../repos/source-repo.ts';
@@ -25,7 +25,7 @@ await runService({
     DEMO_ISSUES: envInt(0, 1_000),
     PATH: z.string(),
   },
-  env: process.env,
+  env: withSecretFiles(process.env),
   async start({ env, log, signal, metrics, stack }) {
     const [baseUrl, token, repo] = [env.SANDBOX_URL, env.PERSON_TOKEN, env.DEMO_REPO];
     const host = createGitHubHost({ baseUrl, token, clientType: 'sandbox', userAgent: 'demo-people', now });
