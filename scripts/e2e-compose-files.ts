@@ -7,9 +7,9 @@
  *   node scripts/e2e-compose-files.ts
  */
 import { readFileSync } from 'node:fs';
-import { createHostedClient, createMonitorClient } from '../libs/client/src/index.ts';
+import { createMonitorClient } from '../libs/client/src/index.ts';
 import { type Compose, composeProject, docker, must, runWithEngine } from './containers/docker.ts';
-import { clientsWhileReplicasDie } from './containers/killed-replicas.ts';
+import { clientsWhileReplicasDie, type MonitorReads } from './containers/killed-replicas.ts';
 import { grafanaShowsDashboard, queriesOf, queryAll } from './containers/observability.ts';
 import { check, expectEqual, expectPart, until } from './containers/report.ts';
 import { isAvailable, standIns } from './containers/stand-ins.ts';
@@ -108,18 +108,18 @@ function up(compose: Compose): void {
 
 function monitorClient(compose: Compose) {
   const password = must(compose(['exec', '-T', 'monitor', 'cat', '/run/secrets/operator/password']));
-  return createMonitorClient({ url: at(ports.MONITOR_PORT), username: 'operator', password, retries: 5 });
+  return createMonitorClient<MonitorReads>({ url: at(ports.MONITOR_PORT), username: 'operator', password, retries: 5 });
 }
 
-/** With the credentials that the contract tests have made. */
+/** The credentials that the contract tests have made. */
 function hostedClient(compose: Compose) {
   const run = ['run', '--rm', '-T', '--no-deps', '--entrypoint', 'cat', 'contract-tests'];
   const read = (name: string) => must(compose([...run, `/run/secrets/contract-tests/${name}`]));
   const url = at(ports.HOSTED_PORT);
-  return { url, clientId: read('client-id'), clientSecret: read('client-secret'), create: createHostedClient };
+  return { url, clientId: read('client-id'), clientSecret: read('client-secret') };
 }
 
-async function demoIsDone(monitor: ReturnType<typeof createMonitorClient>): Promise<void> {
+async function demoIsDone(monitor: ReturnType<typeof monitorClient>): Promise<void> {
   await until(
     `${ISSUES} issues in state done`,
     async () => {

@@ -73,7 +73,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
 ];
 
 /** Pages that need not exist; the navigation shows them as soon as their text does. */
-const OPTIONAL: ReadonlySet<string> = new Set(['docs/install-kubernetes.md', 'docs/scale.md']);
+const OPTIONAL: ReadonlySet<string> = new Set(['docs/scale.md']);
 
 /** The navigation over the documents that exist, and one line for each required page that has none. */
 export function navigationOf(sources: ReadonlySet<string>): { groups: NavigationGroup[]; problems: string[] } {
