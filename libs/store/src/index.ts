@@ -120,6 +120,7 @@ export * from './repos/repo-admin.ts';
 export * from './repos/repo-identity.ts';
 export * from './repos/repos.ts';
 export * from './schema/partitions.ts';
+export { PLACEMENT, type Placement } from './schema/placement.ts';
 export * from './schema/retention.ts';
 export * from './schema/schema.ts';
 export * from './schema/service-roles.ts';

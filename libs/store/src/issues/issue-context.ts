@@ -27,19 +27,19 @@ const around = prepared(
   >`
     select ${columnsOf('repo', COLUMNS.repos)}, ${columnsOf('pr', COLUMNS.pull_requests)},
       (select w.body from workflow_snapshots w
-        where w.tenant_id = repo.tenant_id and w.repo_id = repo.id and w.active) as workflow,
+        where w.tenant_id = ${p('tenantId')} and w.repo_id = repo.id and w.active) as workflow,
       (select count(*) from findings f
-        where f.tenant_id = repo.tenant_id and f.issue_id = ${p('issueId')} and f.blocks_progress
+        where f.tenant_id = ${p('tenantId')} and f.issue_id = ${p('issueId')} and f.blocks_progress
           and f.status in ('open', 'accepted')) as open_blockers,
       (select count(*) from issue_edges e
-        where e.tenant_id = repo.tenant_id and e.kind = 'depends_on' and e.child_repo_id = repo.id
+        where e.tenant_id = ${p('tenantId')} and e.kind = 'depends_on' and e.child_repo_id = repo.id
           and e.child_issue_number = ${p('issueNumber')} and e.active and not exists (
-            select from issues i where i.tenant_id = e.tenant_id and i.repo_id = e.parent_repo_id
+            select from issues i where i.tenant_id = ${p('tenantId')} and i.repo_id = e.parent_repo_id
               and i.issue_number = e.parent_issue_number and i.state = 'done')) as open_dependencies
     from repos repo
     left join lateral (
       select ${sql.join(COLUMNS.pull_requests.map((column) => sql.ref(column)))} from pull_requests
-      where tenant_id = repo.tenant_id and issue_id = ${p('issueId')} and state = 'open' and agent_authored
+      where tenant_id = ${p('tenantId')} and issue_id = ${p('issueId')} and state = 'open' and agent_authored
       order by ${onOwnBranch} desc, number desc limit 1
     ) pr on true
     where repo.tenant_id = ${p('tenantId')} and repo.id = ${p('repoId')}`,

@@ -1,5 +1,5 @@
+import { PLACEMENT, type Placement } from '@pipeline/store';
 import type pg from 'pg';
-import { PLACEMENT, type Placement } from './placement.ts';
 
 /** t = our tables without partitions; own = its columns by name; led = whether a key's first column is tenant_id. */
 const CHECKS = `
