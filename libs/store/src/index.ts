@@ -119,6 +119,8 @@ export * from './repos/push-protection.ts';
 export * from './repos/repo-admin.ts';
 export * from './repos/repo-identity.ts';
 export * from './repos/repos.ts';
+export { DistributionError, distribute, distributionPlan } from './schema/distribute.ts';
+export { MIGRATIONS } from './schema/migrations/index.ts';
 export * from './schema/partitions.ts';
 export { PLACEMENT, type Placement } from './schema/placement.ts';
 export * from './schema/retention.ts';

@@ -290,6 +290,14 @@ describe('the schema', () => {
       'create table x (tenant_id bigint, id bigint generated always as identity, primary key (tenant_id, id))',
       'x: id is an identity column',
     ],
+    [
+      'create function x() returns timestamptz language sql stable return now()',
+      'function x(): the planner inlines it: write it in PL/pgSQL, or give it a SET clause',
+    ],
+    [
+      'create index a_name_that_is_much_longer_than_it_has_to_be_and_gets_longer on cost_events (tenant_id, repo_id, created_at, issue_id)',
+      'index cost_events_default_tenant_id_repo_id_created_at_issue_id_idx of a partition has a name of 61 characters, too long for the number of a shard',
+    ],
     ['drop table worker_tokens', 'worker_tokens: is named in placement.ts, but there is no such table'],
   ])('%s', async (ddl, finding) => {
     await client.query('begin');
