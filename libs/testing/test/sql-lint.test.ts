@@ -30,8 +30,27 @@ describe('statements that run on one shard pass', () => {
     ['a join by using', 'select * from issues i join runs r using (tenant_id, issue_id) where i.tenant_id = $1'],
     ['rows compared', 'select * from issues where (tenant_id, id) = ($1, $2)'],
     [
-      'a correlated subquery',
-      'select (select count(*) from tasks t where t.tenant_id = i.tenant_id and t.issue_id = i.id) from issues i where i.tenant_id = $1',
+      'a correlated subquery that names the tenant itself',
+      'select (select count(*) from tasks t where t.tenant_id = $1 and t.issue_id = i.id) from issues i where i.tenant_id = $1',
+    ],
+    [
+      'a limit in a subquery of one tenant',
+      'select t.id from issues i cross join lateral (select id from tasks where tenant_id = $1 and issue_id = i.id limit 1) t where i.tenant_id = $1',
+    ],
+    [
+      'a choice that reads the clock from a subquery',
+      `update tasks set held = case when run_after > n.now then 'backoff' end from (select svc_now() as now) n where tenant_id = $1`,
+    ],
+    ['a clock that fills a NULL', 'update tasks set started_at = least(started_at, svc_now()) where tenant_id = $1'],
+    [
+      'a local table that is read before the join',
+      `with c as materialized (select tenant_id, repo_id, usd from cost_sums)
+       select r.name, c.usd from c join repos r on r.tenant_id = c.tenant_id and r.id = c.repo_id where r.tenant_id = $1`,
+    ],
+    ['an advisory lock beside no table', `select pg_advisory_xact_lock(hashtextextended('x', $1))`],
+    [
+      'an advisory lock beside a local table',
+      'update stream_counter set last_id = 1 where (select pg_try_advisory_xact_lock(1))',
     ],
     ['a union', 'select id from issues where tenant_id = $1 union all select id from runs where tenant_id = $1'],
     [
@@ -129,6 +148,46 @@ describe('each rule stops what breaks it', () => {
     ['insert into tasks (id) values ($1)', 'INSERT into tasks does not name tenant_id'],
     ['insert into tasks select * from unnest($1)', 'INSERT into tasks does not name tenant_id'],
     ['insert into runs (tenant_id, id) values ($1, (select 1))', 'INSERT into runs has a subquery in VALUES'],
+    [
+      'select (select count(*) from tasks t where t.tenant_id = i.tenant_id and t.issue_id = i.id) from issues i where i.tenant_id = $1',
+      'tasks is touched without tenant_id',
+    ],
+    [
+      'select t.id from issues i left join lateral (select id from tasks where tenant_id = i.tenant_id) t on true where i.tenant_id = $1',
+      'tasks is touched without tenant_id',
+    ],
+    [
+      'update tasks set started_at = coalesce(started_at, svc_now()) where tenant_id = $1',
+      'UPDATE calls svc_now() inside CASE or COALESCE',
+    ],
+    [
+      'update issues set paused_at = case when $2::boolean then svc_now() end where tenant_id = $1',
+      'UPDATE calls svc_now() inside CASE or COALESCE',
+    ],
+    [
+      'delete from tasks where tenant_id = $1 and run_after < case when $2::boolean then now() end',
+      'DELETE calls now() inside CASE or COALESCE',
+    ],
+    [
+      'insert into repo_sync (tenant_id, repo_id, polled_at) values ($1, $2, coalesce($3, svc_now()))',
+      'INSERT calls svc_now() inside CASE or COALESCE',
+    ],
+    [
+      'select r.name from cost_sums c join repos r on r.tenant_id = c.tenant_id where r.tenant_id = $1',
+      'local cost_sums is joined with distributed repos',
+    ],
+    [
+      'select (select role from memberships m where m.tenant_id = $1 and m.user_id = c.user_id) from oauth_connections c',
+      'local oauth_connections is joined with distributed memberships',
+    ],
+    [
+      'select id from repos r where tenant_id = $1 and exists (select from cost_sums c where c.repo_id = r.id)',
+      'local cost_sums is joined with distributed repos',
+    ],
+    [
+      'select pg_advisory_xact_lock(id) from repos where tenant_id = $1',
+      'pg_advisory_xact_lock() is called with a FROM',
+    ],
     ['select from issues where', 'cannot be parsed'],
   ])('%s', async (text, finding) => {
     expect((await findings(text)).join('\n')).toContain(finding);
@@ -144,6 +203,22 @@ describe('the fleet pool', () => {
     expect(await findings(`/* fleet: */ ${everyone}`, 'fleet')).toHaveLength(1);
   });
 
+  test.each([
+    ['a join', 'select r.id, u.id from repos r join runs u on u.tenant_id = r.tenant_id and u.repo_id = r.id'],
+    [
+      'a group of each outer row',
+      'select x.n from repos r cross join lateral (select count(*) as n from runs u where u.tenant_id = r.tenant_id group by u.tenant_id) x',
+    ],
+    ['a limit of the whole', 'select r.id from repos r join (select tenant_id from runs limit 5) u using (tenant_id)'],
+    ['a window', 'select row_number() over (partition by tenant_id order by id) from runs'],
+    [
+      'a subquery that names a relation read before',
+      'with x as materialized (select tenant_id, labels from issues) select (select count(*) from unnest(x.labels)) from x',
+    ],
+  ])('lets %s over all tenants pass', async (_name, text) => {
+    expect(await findings(`/* fleet: why not */ ${text}`, 'fleet')).toEqual([]);
+  });
+
   test('the reason counts on no other pool', async () => {
     expect(await findings(`/* fleet: counts the backlog */ ${everyone}`, 'tenant')).toHaveLength(1);
     expect(await findings(`/* fleet: counts the backlog */ ${everyone}`, 'read')).toHaveLength(1);
@@ -157,6 +232,23 @@ describe('the fleet pool', () => {
       'with recursive up as (select * from issue_edges union all select e.* from issue_edges e join up using (tenant_id)) select * from up, issues',
       'a recursive query over all tenants',
     ],
+    [
+      'select x.id from repos r cross join lateral (select id from runs u where u.tenant_id = r.tenant_id order by id limit 3) x',
+      'LIMIT in a subquery that names outer r',
+    ],
+    [
+      'select x.id from repos r cross join lateral (select id from runs u where u.tenant_id = r.tenant_id offset 0) x',
+      'OFFSET in a subquery that names outer r',
+    ],
+    [
+      'select x.n from repos r cross join lateral (select count(*) as n from runs u where u.tenant_id = r.tenant_id) x',
+      'an aggregate without GROUP BY in a subquery that names outer r',
+    ],
+    [
+      'select (select json_agg(q) from (select id from runs u where u.tenant_id = r.tenant_id limit 3) q) from repos r',
+      'LIMIT in a subquery that names outer r',
+    ],
+    ['select l.n from repos r cross join lateral (select r.id + 1 as n) l', 'no FROM in a subquery that names outer r'],
   ])('no reason helps: %s', async (text, finding) => {
     expect((await findings(`/* fleet: why not */ ${text}`, 'fleet')).join('\n')).toContain(finding);
   });
@@ -197,6 +289,14 @@ describe('the schema', () => {
     [
       'create table x (tenant_id bigint, id bigint generated always as identity, primary key (tenant_id, id))',
       'x: id is an identity column',
+    ],
+    [
+      'create function x() returns timestamptz language sql stable return now()',
+      'function x(): the planner inlines it: write it in PL/pgSQL, or give it a SET clause',
+    ],
+    [
+      'create index a_name_that_is_much_longer_than_it_has_to_be_and_gets_longer on cost_events (tenant_id, repo_id, created_at, issue_id)',
+      'index cost_events_default_tenant_id_repo_id_created_at_issue_id_idx of a partition has a name of 61 characters, too long for the number of a shard',
     ],
     ['drop table worker_tokens', 'worker_tokens: is named in placement.ts, but there is no such table'],
   ])('%s', async (ddl, finding) => {

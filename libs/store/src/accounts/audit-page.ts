@@ -2,6 +2,7 @@ import { type AuditCursor, type AuditTarget, auditBound } from '@pipeline/domain
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { exactTime, fleetNote } from '../driver/fragments.ts';
+import { newestRows } from '../driver/newest-rows.ts';
 
 /** Filters of the audit; null = any. */
 export interface AuditPageFilter {
@@ -37,46 +38,46 @@ export interface AuditRow {
 }
 
 /**
- * Actions on repos, newest first. Each tenant contributes its newest ones by `pipeline_events_of_type`, and the page is
- * merged from them. A filter by actor, action or target reads the actions of the time range until the page is full.
+ * Actions on repos, newest first, by `pipeline_events_of_type` in windows of time as `newestRows` describes. A filter by
+ * actor, action or target reads the actions of the time range until the page is full.
  */
-export async function auditEventPage(fleet: Db, { filter, after, limit }: AuditPage): Promise<AuditRow[]> {
+export async function auditEventPage(fleet: Db, page: AuditPage): Promise<AuditRow[]> {
+  const { filter, after, limit } = page;
   if (filter.subject !== null && filter.target === null) return [];
-  const { actor, action, target } = filter;
   const bound = after === null ? null : auditBound(after, 'event');
-  const { rows } = await sql<AuditRow>`
-    ${fleetNote('operators see all tenants')}
-    select e.id, ${exactTime('e.created_at')} as at,
-      case when e.payload ->> 'actorId' is null then e.agent else 'operator' end as "actorType", e.agent as actor,
-      coalesce(e.payload ->> 'action', '') as action,
-      r.owner || '/' || r.name || coalesce('#' || e.issue_number, '') as target,
-      r.owner || '/' || r.name as repo, e.issue_number as "issueNumber", e.payload ->> 'reason' as reason,
-      e.payload - 'action' - 'actorId' - 'reason' as details
-    from (
-      select newest.* from tenants t
-      cross join lateral (
-        select p.tenant_id, p.created_at, p.id, p.repo_id, p.issue_number, p.agent, p.payload
-        from pipeline_events p
-        where p.tenant_id = t.id and p.event_type = 'operator_action'
-          ${within('p.created_at', filter)} ${before('p.created_at', 'p.id', bound)}
-          ${actor === null ? sql`` : sql`and p.agent = ${actor}`}
-          ${action === null ? sql`` : sql`and p.payload ->> 'action' = ${action}`}
-          ${target === null ? sql`` : ofTarget(target)}
-        order by p.created_at desc, p.id desc limit ${limit}
-      ) newest
-      order by newest.created_at desc, newest.id desc limit ${limit}
-    ) e
-    join repos r on r.tenant_id = e.tenant_id and r.id = e.repo_id
-    order by e.created_at desc, e.id desc`.execute(fleet);
-  return rows;
+  const until = bound?.at ?? filter.until;
+  return newestRows(until === null ? null : sql`${until}::timestamptz`, limit, async (from) => {
+    const { rows } = await eventStatement(page, bound, from).execute(fleet);
+    return rows;
+  });
 }
+
+const eventStatement = (
+  { filter, limit }: AuditPage,
+  bound: Bound | null,
+  from: RawBuilder<unknown> | null,
+): RawBuilder<AuditRow> => sql`
+  ${fleetNote('operators see all tenants')}
+  select e.id, ${exactTime('e.created_at')} as at,
+    case when e.payload ->> 'actorId' is null then e.agent else 'operator' end as "actorType", e.agent as actor,
+    coalesce(e.payload ->> 'action', '') as action,
+    r.owner || '/' || r.name || coalesce('#' || e.issue_number, '') as target,
+    r.owner || '/' || r.name as repo, e.issue_number as "issueNumber", e.payload ->> 'reason' as reason,
+    e.payload - 'action' - 'actorId' - 'reason' as details
+  from tenants t
+  join pipeline_events e on e.tenant_id = t.id
+  join repos r on r.tenant_id = e.tenant_id and r.id = e.repo_id
+  where e.event_type = 'operator_action' ${within('e.created_at', filter)} ${before('e.created_at', 'e.id', bound)}
+    ${from === null ? sql`` : sql`and e.created_at >= ${from}`}
+    ${filter.actor === null ? sql`` : sql`and e.agent = ${filter.actor}`}
+    ${filter.action === null ? sql`` : sql`and e.payload ->> 'action' = ${filter.action}`}
+    ${filter.target === null ? sql`` : ofTarget(filter.target)}
+  order by e.created_at desc, e.id desc limit ${limit}`;
 
 /** Repo names are compared without regard to case. A name may belong to several tenants. */
 const ofTarget = ({ owner, name, issue }: AuditTarget): RawBuilder<unknown> => sql`
-  and p.repo_id in (
-    select n.id from repos n
-    where n.tenant_id = t.id and lower(n.owner) = ${owner.toLowerCase()} and lower(n.name) = ${name.toLowerCase()})
-  ${issue === null ? sql`` : sql`and p.issue_number = ${issue}`}`;
+  and lower(r.owner) = ${owner.toLowerCase()} and lower(r.name) = ${name.toLowerCase()}
+  ${issue === null ? sql`` : sql`and e.issue_number = ${issue}`}`;
 
 /** Actions outside any repo, newest first, by `audit_log_by_time`. */
 export async function auditLogPage(db: Db, { filter, after, limit }: AuditPage): Promise<AuditRow[]> {
@@ -99,5 +100,10 @@ const within = (column: string, { since, until }: AuditPageFilter): RawBuilder<u
   ${since === null ? sql`` : sql`and ${sql.ref(column)} >= ${since}::timestamptz`}
   ${until === null ? sql`` : sql`and ${sql.ref(column)} < ${until}::timestamptz`}`;
 
-const before = (at: string, id: string, bound: { at: string; id: number } | null): RawBuilder<unknown> =>
+interface Bound {
+  at: string;
+  id: number;
+}
+
+const before = (at: string, id: string, bound: Bound | null): RawBuilder<unknown> =>
   bound === null ? sql`` : sql`and (${sql.ref(at)}, ${sql.ref(id)}) < (${bound.at}::timestamptz, ${bound.id}::bigint)`;

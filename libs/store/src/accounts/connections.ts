@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { svcNow, svcNowPlus } from '../driver/clock.ts';
 import type { Db } from '../driver/database.ts';
-import { fleetNote, jsonb } from '../driver/fragments.ts';
+import { jsonb } from '../driver/fragments.ts';
+import { membersAmong } from './memberships.ts';
 
 /** Why a connection ended: revoked by its user, its client, reuse of a token, or an operator. */
 type RevokedReason = 'user' | 'client' | 'reuse' | 'operator';
@@ -21,13 +22,32 @@ interface NewConnection {
 }
 
 /**
- * Condition for a usable connection: neither revoked nor expired, its user neither disabled nor removed from the
- * organisation. For statements that name the connection `c` and its user `u`.
+ * Condition for a usable connection, but for the membership of its user: neither revoked nor expired, and its user is
+ * not disabled. For statements that name the connection `c` and its user `u`. Memberships belong to tenants, and a
+ * distributed store keeps those elsewhere: `ofMembers` checks them.
  */
 export const connectionLives: RawBuilder<boolean> = sql<boolean>`(
   c.revoked_at is null and c.expires_at > svc_now() and u.disabled_at is null
-  and exists (select from memberships m where m.tenant_id = c.tenant_id and m.user_id = c.user_id)
 )`;
+
+interface OfMember {
+  tenant_id: number;
+  user_id: number;
+}
+
+/** Those of these connections whose user is a member of the organisation: a statement for each organisation. */
+export async function ofMembers<C extends OfMember>(db: Db, connections: readonly C[]): Promise<C[]> {
+  const byTenant = Map.groupBy(connections, (connection) => connection.tenant_id);
+  const members = new Map(
+    await Promise.all(
+      [...byTenant].map(async ([tenantId, its]) => {
+        const userIds = [...new Set(its.map((connection) => connection.user_id))];
+        return [tenantId, await membersAmong(db, tenantId, userIds)] as const;
+      }),
+    ),
+  );
+  return connections.filter(({ tenant_id, user_id }) => members.get(tenant_id)?.has(user_id));
+}
 
 export async function insertConnection(db: Db, connection: NewConnection): Promise<void> {
   await db
@@ -48,39 +68,41 @@ export async function insertConnection(db: Db, connection: NewConnection): Promi
 
 /** The OAuth library's data of a usable connection; null for all others. */
 export async function findGrantPayload(db: Db, id: string): Promise<Record<string, unknown> | null> {
-  const row = await db
+  const found = await db
     .selectFrom('oauth_connections as c')
     .innerJoin('users as u', 'u.id', 'c.user_id')
-    .select('c.payload')
+    .select(['c.payload', 'c.tenant_id', 'c.user_id'])
     .where('c.id', '=', id)
     .where(connectionLives)
-    .executeTakeFirst();
+    .execute();
+  const [row] = await ofMembers(db, found);
   return row ? (row.payload as Record<string, unknown>) : null;
 }
 
 /** Whether a user has a usable connection with a client. */
 export async function hasConnection(db: Db, userId: number, clientId: string): Promise<boolean> {
-  const row = await db
+  const found = await db
     .selectFrom('oauth_connections as c')
     .innerJoin('users as u', 'u.id', 'c.user_id')
-    .select('c.id')
+    .select(['c.tenant_id', 'c.user_id'])
+    .distinct()
     .where('c.user_id', '=', userId)
     .where('c.client_id', '=', clientId)
     .where(connectionLives)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+    .execute();
+  return (await ofMembers(db, found)).length > 0;
 }
 
 /** The usable connection of a client that has exactly one, created with it; null without one. */
 export async function connectionOfClient(db: Db, clientId: string): Promise<string | null> {
-  const row = await db
+  const found = await db
     .selectFrom('oauth_connections as c')
     .innerJoin('users as u', 'u.id', 'c.user_id')
-    .select('c.id')
+    .select(['c.id', 'c.tenant_id', 'c.user_id'])
     .where('c.client_id', '=', clientId)
     .where(connectionLives)
-    .executeTakeFirst();
+    .execute();
+  const [row] = await ofMembers(db, found);
   return row?.id ?? null;
 }
 
@@ -145,10 +167,11 @@ export interface ConnectionEntry {
 
 /** The usable connections of a user, newest first. */
 export async function liveConnectionsOf(db: Db, userId: number): Promise<ConnectionEntry[]> {
-  return db
+  const found = await db
     .selectFrom('oauth_connections as c')
     .innerJoin('users as u', 'u.id', 'c.user_id')
     .innerJoin('tenants as o', 'o.id', 'c.tenant_id')
+    .select(['c.tenant_id', 'c.user_id'])
     .select(['c.id', 'c.client_id as clientId', 'c.client_name as clientName', 'o.name as organisation'])
     .select(['c.created_at as createdAt', 'c.last_used_at as lastUsedAt', 'c.expires_at as expiresAt'])
     .where('c.user_id', '=', userId)
@@ -156,6 +179,7 @@ export async function liveConnectionsOf(db: Db, userId: number): Promise<Connect
     .orderBy('c.created_at', 'desc')
     .orderBy('c.id')
     .execute();
+  return (await ofMembers(db, found)).map(({ tenant_id: _tenant, user_id: _user, ...entry }) => entry);
 }
 
 /** A user's connection with a client program, as operators see it. */
@@ -179,14 +203,22 @@ export async function listConnections(
   db: Db,
   scope: { tenantId: number | null; userId: number | null; limit: number },
 ): Promise<ConnectionSummary[]> {
-  const { rows } = await sql<ConnectionSummary>`
-    ${fleetNote('who administers the deployment sees all of it')}
-    select c.id, t.external_id as org, u.email, c.client_name, c.client_id, c.created_at, c.last_used_at, c.expires_at,
+  const { rows } = await sql<ConnectionSummary & OfMember>`
+    select c.id, c.tenant_id, c.user_id, t.external_id as org, u.email, c.client_name, c.client_id, c.created_at, c.last_used_at, c.expires_at,
       c.revoked_at, c.revoked_reason, ${connectionLives} as live
     from oauth_connections c join users u on u.id = c.user_id join tenants t on t.id = c.tenant_id
     where (${scope.tenantId}::bigint is null or c.tenant_id = ${scope.tenantId})
       and (${scope.userId}::bigint is null or c.user_id = ${scope.userId})
     order by c.created_at desc, c.id
     limit ${scope.limit}`.execute(db);
-  return rows;
+  const members = new Set(
+    await ofMembers(
+      db,
+      rows.filter(({ live }) => live),
+    ),
+  );
+  return rows.map((row) => {
+    const { tenant_id: _tenant, user_id: _user, ...summary } = row;
+    return { ...summary, live: members.has(row) };
+  });
 }

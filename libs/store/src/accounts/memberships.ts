@@ -1,4 +1,5 @@
 import type { Role } from '@pipeline/domain';
+import { sql } from 'kysely';
 import type { Db, Tx } from '../driver/database.ts';
 
 /** @returns false when the user is a member already. */
@@ -20,6 +21,17 @@ export async function isMember(db: Db, tenantId: number, userId: number): Promis
     .where('user_id', '=', userId)
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** Those of these users who are members. One probe of the primary key for each. */
+export async function membersAmong(db: Db, tenantId: number, userIds: readonly number[]): Promise<Set<number>> {
+  const rows = await db
+    .selectFrom('memberships')
+    .select('user_id')
+    .where('tenant_id', '=', tenantId)
+    .where('user_id', '=', sql<number>`any(${userIds}::bigint[])`)
+    .execute();
+  return new Set(rows.map((row) => row.user_id));
 }
 
 /** Members with their roles, locked, so that of two owners who leave concurrently one remains. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { svcNow, svcNowPlus } from '../driver/clock.ts';
 import type { Db } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
-import { connectionLives } from './connections.ts';
+import { connectionLives, ofMembers } from './connections.ts';
 
 export type TokenKind = 'AccessToken' | 'RefreshToken' | 'AuthorizationCode';
 
@@ -39,16 +39,17 @@ interface StoredToken {
  * detected.
  */
 export async function findToken(db: Db, kind: TokenKind, hash: Buffer): Promise<StoredToken | null> {
-  const row = await db
+  const found = await db
     .selectFrom('oauth_tokens as t')
     .innerJoin('oauth_connections as c', 'c.id', 't.connection_id')
     .innerJoin('users as u', 'u.id', 'c.user_id')
-    .select(['t.payload', 't.consumed_at'])
+    .select(['t.payload', 't.consumed_at', 'c.tenant_id', 'c.user_id'])
     .where('t.hash', '=', hash)
     .where('t.kind', '=', kind)
     .where('t.expires_at', '>', sql<string>`svc_now()`)
     .where(connectionLives)
-    .executeTakeFirst();
+    .execute();
+  const [row] = await ofMembers(db, found);
   return row ? { payload: row.payload as Record<string, unknown>, consumedAt: row.consumed_at } : null;
 }
 

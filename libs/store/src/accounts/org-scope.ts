@@ -39,10 +39,7 @@ export interface LiveConnection {
   readonly scope: OrgScope;
 }
 
-/**
- * Token, connection, user and rights in one statement, so that they belong to one snapshot. Five probes of primary
- * keys. The rights are in separate subqueries: each names the tenant of the connection.
- */
+/** Token, connection and user: tables that a distributed store keeps in one place. Three probes of primary keys. */
 const byAccessTokens = prepared('connections-by-access-tokens', (db, p: Params<{ hashes: readonly Buffer[] }>) =>
   db
     .selectFrom('oauth_tokens as t')
@@ -58,12 +55,6 @@ const byAccessTokens = prepared('connections-by-access-tokens', (db, p: Params<{
       'c.resource',
       'c.scope',
       'u.email',
-      sql<Role | null>`(
-        select m.role from memberships m where m.tenant_id = c.tenant_id and m.user_id = c.user_id
-      )`.as('role'),
-      sql<number[] | null>`(
-        select array_agg(g.repo_id) from repo_grants g where g.tenant_id = c.tenant_id and g.user_id = c.user_id
-      )`.as('granted'),
     ])
     .where('t.hash', '=', sql<Buffer>`any(${p('hashes')}::bytea[])`)
     .where('t.kind', '=', sql.lit('AccessToken'))
@@ -73,9 +64,28 @@ const byAccessTokens = prepared('connections-by-access-tokens', (db, p: Params<{
     .where('u.disabled_at', 'is', null),
 );
 
+interface Rights {
+  user_id: number;
+  role: Role;
+  granted: number[] | null;
+}
+
+/** Rights of some members of one organisation. Two probes of primary keys for each. */
+const rightsOfMembers = prepared(
+  'rights-of-members',
+  (_db, p: Params<{ tenantId: number; userIds: readonly number[] }>) => sql<Rights>`
+    select m.user_id, m.role, (
+      select array_agg(g.repo_id) from repo_grants g where g.tenant_id = ${p('tenantId')} and g.user_id = m.user_id
+    ) as granted
+    from memberships m
+    where m.tenant_id = ${p('tenantId')} and m.user_id = any(${p('userIds')}::bigint[])`,
+);
+
 /**
  * The connections of access tokens, with what each may read. Use the primary: a replica may not have a revocation yet.
- * Many tokens cost little more than one.
+ * Two statements, one after the other: the tokens, then the rights of their users, one statement for each organisation.
+ * The rights are read after the token was found valid, so a right that ended before the call is never granted. Many
+ * tokens cost little more than one.
  * @param hashes SHA-256 of each whole token.
  * @returns by the hash as hexadecimal text; without those whose token is unknown or expired, whose connection is
  * revoked or expired, whose user is disabled or no member.
@@ -84,16 +94,28 @@ export async function findLiveConnections(
   primary: Db,
   hashes: readonly Buffer[],
 ): Promise<ReadonlyMap<string, LiveConnection>> {
-  const rows = await byAccessTokens.all(primary, { hashes });
-  return new Map(
-    rows.flatMap((row) => {
-      const { role } = row;
-      return role === null ? [] : [[row.hash.toString('hex'), liveOf({ ...row, role })] as const];
-    }),
-  );
+  const tokens = await byAccessTokens.all(primary, { hashes });
+  const byTenant = Map.groupBy(tokens, (token) => token.tenant_id);
+  const found = await Promise.all([...byTenant].map(([tenantId, its]) => withRights(primary, tenantId, its)));
+  return new Map(found.flat());
+}
+
+async function withRights(
+  primary: Db,
+  tenantId: number,
+  tokens: readonly TokenRow[],
+): Promise<(readonly [string, LiveConnection])[]> {
+  const userIds = [...new Set(tokens.map((token) => token.user_id))];
+  const rights = await rightsOfMembers.all(primary, { tenantId, userIds });
+  const byUser = new Map(rights.map((right) => [right.user_id, right]));
+  return tokens.flatMap((token) => {
+    const right = byUser.get(token.user_id);
+    return right ? [[token.hash.toString('hex'), liveOf(token, right)] as const] : [];
+  });
 }
 
 interface TokenRow {
+  hash: Buffer;
   id: string;
   tenant_id: number;
   user_id: number;
@@ -102,12 +124,10 @@ interface TokenRow {
   resource: string;
   scope: string;
   email: string;
-  role: Role;
-  granted: number[] | null;
 }
 
-function liveOf(row: TokenRow): LiveConnection {
-  const { tenant_id: tenantId, user_id: userId, role } = row;
+function liveOf(row: TokenRow, { role, granted }: Rights): LiveConnection {
+  const { tenant_id: tenantId, user_id: userId } = row;
   return {
     connectionId: row.id,
     clientId: row.client_id,
@@ -115,7 +135,7 @@ function liveOf(row: TokenRow): LiveConnection {
     resource: row.resource,
     scopes: row.scope.split(' '),
     login: row.email,
-    scope: { tenantId, userId, role, repoIds: reachOfRole(role, row.granted ?? []) } as OrgScope,
+    scope: { tenantId, userId, role, repoIds: reachOfRole(role, granted ?? []) } as OrgScope,
   };
 }
 
@@ -126,7 +146,7 @@ const byMember = prepared('scope-by-member', (db, p: Params<{ tenantId: number; 
     .select([
       'm.role',
       sql<number[] | null>`(
-        select array_agg(g.repo_id) from repo_grants g where g.tenant_id = m.tenant_id and g.user_id = m.user_id
+        select array_agg(g.repo_id) from repo_grants g where g.tenant_id = ${p('tenantId')} and g.user_id = ${p('userId')}
       )`.as('granted'),
     ])
     .where('m.tenant_id', '=', p('tenantId'))

@@ -129,7 +129,7 @@ export async function noteDelivery(
   await sql`
     update alert_deliveries
     set status = ${status}::text, error = ${error},
-      finished_at = case when ${status}::text = 'pending' then null::timestamptz else svc_now() end
+      finished_at = (select svc_now() where ${status}::text <> 'pending')
     where tenant_id = ${tenant_id} and id = ${id} and status = 'pending'`.execute(db);
 }
 

@@ -24,6 +24,9 @@ export interface AgentScore {
 }
 
 /**
+ * Each kind of fact is read by its own join and all are grouped by issue at once: subqueries for each issue would be
+ * refused by a distributed store, and joins of grouped relations are planned badly.
+ *
  * Scores of each agent and model over the issues that were first merged from `start` to `end`. The metric registry
  * defines the figures (group `Per agent`). Costs the merges of the window (index pull_requests_merged), each with the
  * runs, transitions and invocations of its issue by their indexes.
@@ -41,51 +44,59 @@ export async function agentScores(
       select distinct p.tenant_id, p.issue_id from pull_requests p
       where p.merged and p.merged_at >= ${from} and p.merged_at <= ${end.toISOString()}::timestamptz
         and p.issue_id is not null and p.agent_authored and ${within('p', scope)}
-    ), merged as (
-      select x.tenant_id, x.issue_id, f.repo_id, f.merged_at as at, f.head_sha, f.reverted_by
-      from touched x cross join lateral (
-        select p.repo_id, p.merged_at, p.head_sha, p.reverted_by from pull_requests p
-        where p.tenant_id = x.tenant_id and p.issue_id = x.issue_id and p.merged and p.agent_authored
-        order by p.merged_at, p.number limit 1
-      ) f
-      where f.merged_at >= ${from}
+    ), first_merges as (
+      select distinct on (p.tenant_id, p.issue_id) p.tenant_id, p.issue_id, p.repo_id, p.merged_at as at, p.head_sha,
+        p.reverted_by
+      from touched x join pull_requests p on p.tenant_id = x.tenant_id and p.issue_id = x.issue_id
+      where p.merged and p.agent_authored
+      order by p.tenant_id, p.issue_id, p.merged_at, p.number
+    ), merged as materialized (select * from first_merges where at >= ${from}),
+    submitted as materialized (
+      select distinct on (r.tenant_id, r.issue_id) r.tenant_id, r.issue_id, r.id as run_id, r.compared_agent
+      from merged m join runs r on r.tenant_id = m.tenant_id and r.issue_id = m.issue_id
+      where r.task_type = 'develop' and r.outcome = 'submitted' and r.finished_at <= m.at
+      order by r.tenant_id, r.issue_id, r.id
+    ), called as (
+      select distinct on (s.tenant_id, s.issue_id) s.tenant_id, s.issue_id, i.agent, i.model
+      from submitted s join agent_invocations i on i.tenant_id = s.tenant_id and i.run_id = s.run_id
+      order by s.tenant_id, s.issue_id, i.invocation_index
+    ), work as materialized (
+      select r.tenant_id, r.issue_id, r.id as run_id, coalesce(r.cost_usd, 0) as usd,
+        (extract(epoch from r.finished_at - r.claimed_at) * 1000)::float8 as ms
+      from merged m join runs r on r.tenant_id = m.tenant_id and r.issue_id = m.issue_id
+      where r.task_type = 'develop' and r.claimed_at < m.at
+    ), facts (tenant_id, issue_id, compared_agent, agent, model, by_review, by_checks, ms, usd, calls, unreported, checked,
+      reverted) as (
+      select tenant_id, issue_id, compared_agent, null, null, false, false, 0::float8, 0::numeric, 0, 0, false, false
+      from submitted
+      union all
+      select tenant_id, issue_id, null, agent, model, false, false, 0, 0, 0, 0, false, false from called
+      union all
+      select t.tenant_id, t.issue_id, null, null, null, t.trigger in ('changes-requested', 'review-changes-requested'),
+        t.trigger = 'checks-failed', 0, 0, 0, 0, false, false
+      from merged m join transitions t on t.tenant_id = m.tenant_id and t.issue_id = m.issue_id
+      where t.to_state = 'changes-requested' and t.at < m.at
+      union all
+      select tenant_id, issue_id, null, null, null, false, false, ms, usd, 0, 0, false, false from work
+      union all
+      select w.tenant_id, w.issue_id, null, null, null, false, false, 0, 0, 1, (i.cost_usd is null)::int, false, false
+      from work w join agent_invocations i on i.tenant_id = w.tenant_id and i.run_id = w.run_id
+      union all
+      select m.tenant_id, m.issue_id, null, null, null, false, false, 0, 0, 0, 0, true, false
+      from merged m join commit_checks c on c.tenant_id = m.tenant_id and c.repo_id = m.repo_id and c.sha = m.head_sha
+      union all
+      select m.tenant_id, m.issue_id, null, null, null, false, false, 0, 0, 0, 0, false, true
+      from merged m join pull_requests v
+        on v.tenant_id = m.tenant_id and v.repo_id = m.repo_id and v.number = m.reverted_by
+      where v.merged and v.merged_at <= m.at + ${sql.lit(REVERT_DAYS)} * interval '1 day'
     ), scored as (
-      select coalesce(call.agent, nullif(first.compared_agent, ${sql.lit(ANY_AGENT)})) as agent, call.model,
-        not moved.reviewed as passed_review, not moved.failed as passed_checks,
-        exists (select from commit_checks c
-          where c.tenant_id = m.tenant_id and c.repo_id = m.repo_id and c.sha = m.head_sha) as checked,
-        exists (select from pull_requests v
-          where v.tenant_id = m.tenant_id and v.repo_id = m.repo_id and v.number = m.reverted_by and v.merged
-            and v.merged_at <= m.at + ${sql.lit(REVERT_DAYS)} * interval '1 day') as reverted,
-        work.ms, work.usd, work.unreported, work.calls > 0 and work.unreported = 0 as priced
-      from merged m
-      cross join lateral (
-        select r.id, r.compared_agent from runs r
-        where r.tenant_id = m.tenant_id and r.issue_id = m.issue_id and r.task_type = 'develop'
-          and r.outcome = 'submitted' and r.finished_at <= m.at
-        order by r.id limit 1
-      ) first
-      left join lateral (
-        select i.agent, i.model from agent_invocations i
-        where i.tenant_id = m.tenant_id and i.run_id = first.id order by i.invocation_index limit 1
-      ) call on true
-      cross join lateral (
-        select coalesce(bool_or(t.trigger in ('changes-requested', 'review-changes-requested')), false) as reviewed,
-          coalesce(bool_or(t.trigger = 'checks-failed'), false) as failed
-        from transitions t
-        where t.tenant_id = m.tenant_id and t.issue_id = m.issue_id and t.to_state = 'changes-requested' and t.at < m.at
-      ) moved
-      cross join lateral (
-        select coalesce(sum(extract(epoch from r.finished_at - r.claimed_at) * 1000), 0)::float8 as ms,
-          coalesce(sum(r.cost_usd), 0) as usd, coalesce(sum(c.calls), 0) as calls,
-          coalesce(sum(c.unreported), 0) as unreported
-        from runs r cross join lateral (
-          select count(*) as calls, count(*) filter (where i.cost_usd is null) as unreported from agent_invocations i
-          where i.tenant_id = r.tenant_id and i.run_id = r.id
-        ) c
-        where r.tenant_id = m.tenant_id and r.issue_id = m.issue_id and r.task_type = 'develop' and r.claimed_at < m.at
-      ) work
-      where not ${comparedOnly}::boolean or first.compared_agent <> ${sql.lit(ANY_AGENT)}
+      select coalesce(max(agent), nullif(max(compared_agent), ${sql.lit(ANY_AGENT)})) as agent, max(model) as model,
+        not bool_or(by_review) as passed_review, not bool_or(by_checks) as passed_checks, bool_or(checked) as checked,
+        bool_or(reverted) as reverted, coalesce(sum(ms), 0) as ms, sum(usd) as usd, sum(unreported) as unreported,
+        sum(calls) > 0 and sum(unreported) = 0 as priced
+      from facts group by tenant_id, issue_id
+      having max(compared_agent) is not null
+        and (not ${comparedOnly}::boolean or max(compared_agent) <> ${sql.lit(ANY_AGENT)})
     )
     select agent, model, count(*)::int as "mergedIssues", (count(*) filter (where passed_review))::int as "passedReview",
       (count(*) filter (where checked))::int as "checkedIssues",

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
+import { newestRows } from '../driver/newest-rows.ts';
 import { cellsOf } from './rollups/sums.ts';
 import { type AnalyticsScope, waitingFacts, within } from './scope.ts';
 
@@ -21,66 +22,91 @@ interface EventFilter extends AnalyticsScope {
 }
 
 /**
- * One page of pipeline events, newest first. Each tenant (or repo, if an issue is given) contributes its newest ones by
- * an index, and the page is merged from them. Costs offset + limit rows of each.
+ * One page of pipeline events, newest first. Of one tenant or repo by an index in order; of an issue all its events; of
+ * all tenants as `newestRows` describes. Costs offset + limit rows, or a small multiple of them.
  */
 export async function eventPage(
   fleet: Db,
   filter: EventFilter,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<PipelineEventRow[]> {
-  const { rows } = await sql<PipelineEventRow>`
+  const pageOf = async (events: RawBuilder<unknown>): Promise<PipelineEventRow[]> => {
+    const { rows } = await pageStatement(events, { limit, offset }).execute(fleet);
+    return rows;
+  };
+  const { tenantId, repoId, type } = filter;
+  if (filter.issue !== null) return pageOf(eventsOfIssues(await issuesOf(fleet, filter), filter));
+  if (tenantId !== null) {
+    return pageOf(sql`
+      select ${EVENT_COLUMNS} from pipeline_events e
+      where e.tenant_id = ${tenantId} ${repoId === null ? sql`` : sql`and e.repo_id = ${repoId}`} ${ofType('e', type)}`);
+  }
+  return newestRows(null, limit, (from) =>
+    pageOf(sql`
+      select ${EVENT_COLUMNS} from tenants t join pipeline_events e on e.tenant_id = t.id
+      where ${from === null ? sql`true` : sql`e.created_at >= ${from}`} ${ofType('e', type)}`),
+  );
+}
+
+const EVENT_COLUMNS = sql`
+  e.tenant_id, e.created_at, e.id, e.repo_id, e.issue_number, e.event_type, e.agent, e.payload`;
+
+const pageStatement = (
+  events: RawBuilder<unknown>,
+  { limit, offset }: { limit: number; offset: number },
+): RawBuilder<PipelineEventRow> => sql`
+  ${fleetNote('operators see all tenants')}
+  select e.id, r.owner as "repoOwner", r.name as "repoName", e.issue_number as "issueNumber",
+    e.event_type as "eventType", e.agent, e.payload, e.created_at as "createdAt"
+  from (
+    select newest.* from (${events}) newest
+    order by newest.created_at desc, newest.id desc limit ${limit} offset ${offset}
+  ) e
+  join repos r on r.tenant_id = e.tenant_id and r.id = e.repo_id
+  order by e.created_at desc, e.id desc`;
+
+interface IssueOfRepo {
+  tenant_id: number;
+  repo_id: number;
+  /** Null = the repo has no record of an issue of that number. */
+  issue_id: number | null;
+}
+
+/** What the number of the filter means in each repo of its scope: numbers are unique only within a repo. */
+async function issuesOf(fleet: Db, { tenantId, repoId, issue }: EventFilter): Promise<IssueOfRepo[]> {
+  const { rows } = await sql<IssueOfRepo>`
     ${fleetNote('operators see all tenants')}
-    select e.id, r.owner as "repoOwner", r.name as "repoName", e.issue_number as "issueNumber",
-      e.event_type as "eventType", e.agent, e.payload, e.created_at as "createdAt"
-    from (
-      select newest.* from ${sourcesOf(filter)} source
-      cross join lateral (
-        ${eventsOfSource(filter)}
-        order by created_at desc, id desc limit ${offset + limit}
-      ) newest
-      order by newest.created_at desc, newest.id desc limit ${limit} offset ${offset}
-    ) e
-    join repos r on r.tenant_id = e.tenant_id and r.id = e.repo_id
-    order by e.created_at desc, e.id desc`.execute(fleet);
+    select r.tenant_id, r.id as repo_id, i.id as issue_id
+    from repos r left join issues i on i.tenant_id = r.tenant_id and i.repo_id = r.id and i.issue_number = ${issue}
+    where (${tenantId}::bigint is null or r.tenant_id = ${tenantId}) and (${repoId}::bigint is null or r.id = ${repoId})`.execute(
+    fleet,
+  );
   return rows;
 }
 
-/** Issue numbers are unique only within a repo. */
-function sourcesOf({ tenantId, repoId, issue }: EventFilter): RawBuilder<unknown> {
-  if (issue === null && repoId === null) {
-    return sql`(select t.id as tenant_id from tenants t where ${tenantId}::bigint is null or t.id = ${tenantId})`;
-  }
-  const known = sql`
-    left join issues i on i.tenant_id = r.tenant_id and i.repo_id = r.id and i.issue_number = ${issue}`;
-  return sql`(
-    select r.tenant_id, r.id as repo_id ${issue === null ? sql`` : sql`, i.id as issue_id`}
-    from repos r ${issue === null ? sql`` : known}
-    where (${tenantId}::bigint is null or r.tenant_id = ${tenantId}) and (${repoId}::bigint is null or r.id = ${repoId}))`;
-}
-
 /**
- * The events `e` of a source. Events of an issue are found by its id, which nearly all of them have; events about a
- * number without a record are among the few without an id.
+ * Events are found by the id of their issue, which nearly all of them have; events about a number without a record are
+ * among the few without an id.
  */
-function eventsOfSource({ repoId, issue, type }: EventFilter): RawBuilder<unknown> {
-  const ofType = type === null ? sql`` : sql`and e.event_type = ${type}`;
-  const events = (where: RawBuilder<unknown>) => sql`
-    select e.tenant_id, e.created_at, e.id, e.repo_id, e.issue_number, e.event_type, e.agent, e.payload
-    from pipeline_events e where e.tenant_id = source.tenant_id ${where} ${ofType}`;
-  if (issue === null) return events(repoId === null ? sql`` : sql`and e.repo_id = source.repo_id`);
+function eventsOfIssues(issues: readonly IssueOfRepo[], { issue, type }: EventFilter): RawBuilder<unknown> {
+  const known = issues.filter(({ issue_id }) => issue_id !== null);
+  const column = (of: readonly IssueOfRepo[], name: keyof IssueOfRepo) => sql`${of.map((one) => one[name])}::bigint[]`;
   return sql`
-    ${events(sql`and e.issue_id = source.issue_id`)}
+    select ${EVENT_COLUMNS}
+    from unnest(${column(known, 'tenant_id')}, ${column(known, 'issue_id')}) source (tenant_id, issue_id)
+    join pipeline_events e on e.tenant_id = source.tenant_id and e.issue_id = source.issue_id
+    where true ${ofType('e', type)}
     union all
-    ${events(sql`and e.issue_id is null and e.repo_id = source.repo_id and e.issue_number = ${issue}`)}`;
+    select ${EVENT_COLUMNS}
+    from unnest(${column(issues, 'tenant_id')}, ${column(issues, 'repo_id')}) source (tenant_id, repo_id)
+    join pipeline_events e on e.tenant_id = source.tenant_id and e.repo_id = source.repo_id
+    where e.issue_id is null and e.issue_number = ${issue} ${ofType('e', type)}`;
 }
 
 /** Total number of events: from the monthly counts; for an issue, counted by its index. */
 export async function countEvents(fleet: Db, filter: EventFilter): Promise<number> {
-  const { rows } = await sql<{ n: number }>`
-    ${fleetNote('operators see all tenants')} ${filter.issue === null ? countOfSums(filter) : countOfIssue(filter)}`.execute(
-    fleet,
-  );
+  const counted = filter.issue === null ? countOfSums(filter) : countOfIssues(await issuesOf(fleet, filter), filter);
+  const { rows } = await sql<{ n: number }>`${fleetNote('operators see all tenants')} ${counted}`.execute(fleet);
   return rows[0]?.n ?? 0;
 }
 
@@ -96,8 +122,5 @@ const countOfSums = (filter: EventFilter): RawBuilder<unknown> => sql`
 const ofType = (alias: string, type: string | null) =>
   type === null ? sql`` : sql`and ${sql.ref(`${alias}.event_type`)} = ${type}`;
 
-const countOfIssue = (filter: EventFilter): RawBuilder<unknown> => sql`
-  select coalesce(sum(found.n), 0)::bigint as n from ${sourcesOf(filter)} source
-  cross join lateral (
-    select count(*) as n from (${eventsOfSource(filter)}) e
-  ) found`;
+const countOfIssues = (issues: readonly IssueOfRepo[], filter: EventFilter): RawBuilder<unknown> => sql`
+  select count(*) as n from (${eventsOfIssues(issues, filter)}) e`;

@@ -1,7 +1,7 @@
 import { KPI_HISTORY, type Kpi, type KpiDirection, type KpiMagnitude, type KpiVerdict } from '@pipeline/domain';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../driver/database.ts';
-import { fleetNote, jsonList, wireTime } from '../driver/fragments.ts';
+import { fleetNote, wireTime } from '../driver/fragments.ts';
 
 const TODAY = sql`(svc_now() at time zone 'UTC')::date`;
 
@@ -77,30 +77,39 @@ export interface KpiRow {
 
 /**
  * The newest value of every KPI of the enabled repos, and its history, newest first. Repos without an evaluation for a
- * month are left out. Cost: the snapshots of a month, by their key.
+ * month are left out. The history is looked up in two months. Cost: the
+ * snapshots of these months, by their key.
  */
 export async function latestKpis(fleet: Db): Promise<KpiRow[]> {
   const { rows } = await sql<KpiRow>`
     ${fleetNote('operators see all tenants')}
-    select r.tenant_id as "tenantId", r.id as "repoId", r.owner, r.name as repo, k.kpi, k.value as "currentValue",
-      k.baseline_value as "baselineValue", k.relative_delta as "relativeDelta", k.sample_size as "currentSampleSize",
-      k.baseline_sample_size as "baselineSampleSize", k.regressed, k.magnitude, k.direction,
-      ${jsonList(
-        sql`
-        select ${wireTime('h.computed_at')} as "computedAt", h.value from kpi_snapshots h
-        where h.tenant_id = k.tenant_id and h.repo_id = k.repo_id and h.kpi = k.kpi order by h.day desc`,
-        KPI_HISTORY,
-      )} as history
+    select r.tenant_id as "tenantId", r.id as "repoId", r.owner, r.name as repo, k.kpi, k."currentValue",
+      k."baselineValue", k."relativeDelta", k."currentSampleSize", k."baselineSampleSize", k.regressed, k.magnitude,
+      k.direction, k.history
     from repos r
-    cross join lateral (
-      select distinct on (s.kpi) s.tenant_id, s.repo_id, s.kpi, s.value, s.baseline_value, s.relative_delta, s.sample_size,
-        s.baseline_sample_size, s.regressed, s.magnitude, s.direction
-      from kpi_snapshots s
-      where s.tenant_id = r.tenant_id and s.repo_id = r.id and s.day > ${TODAY} - ${sql.lit(KPI_HISTORY)}
-      order by s.kpi, s.day desc
-    ) k
+    join (
+      select n.tenant_id, n.repo_id, n.kpi,
+        max(n.value) filter (where n.place = 1) as "currentValue",
+        max(n.baseline_value) filter (where n.place = 1) as "baselineValue",
+        max(n.relative_delta) filter (where n.place = 1) as "relativeDelta",
+        max(n.sample_size) filter (where n.place = 1) as "currentSampleSize",
+        max(n.baseline_sample_size) filter (where n.place = 1) as "baselineSampleSize",
+        bool_or(n.regressed) filter (where n.place = 1) as regressed,
+        max(n.magnitude) filter (where n.place = 1) as magnitude,
+        max(n.direction) filter (where n.place = 1) as direction,
+        json_agg(json_build_object('computedAt', ${wireTime('n.computed_at')}, 'value', n.value) order by n.day desc)
+          as history
+      from (
+        select s.*, row_number() over (partition by s.tenant_id, s.repo_id, s.kpi order by s.day desc) as place
+        from repos r join kpi_snapshots s on s.tenant_id = r.tenant_id and s.repo_id = r.id
+        where r.enabled and s.day > ${TODAY} - ${sql.lit(2 * KPI_HISTORY)}
+      ) n
+      where n.place <= ${sql.lit(KPI_HISTORY)}
+      group by n.tenant_id, n.repo_id, n.kpi
+      having max(n.day) > ${TODAY} - ${sql.lit(KPI_HISTORY)}
+    ) k on k.tenant_id = r.tenant_id and k.repo_id = r.id
     where r.enabled
-    order by r.slug_key, r.tenant_id`.execute(fleet);
+    order by r.slug_key, r.tenant_id, k.kpi`.execute(fleet);
   return rows;
 }
 

@@ -27,16 +27,18 @@ export async function mergedIssues(
       select distinct p.tenant_id, p.issue_id from pull_requests p
       where p.merged and p.merged_at >= ${before.toISOString()}::timestamptz and p.merged_at <= ${end.toISOString()}::timestamptz
         and p.issue_id is not null and ${within('p', scope)}
+    ), first as (
+      select p.tenant_id, p.issue_id, min(p.merged_at) filter (where p.merged) as at,
+        bool_and(p.agent_authored) as by_agents
+      from touched x join pull_requests p on p.tenant_id = x.tenant_id and p.issue_id = x.issue_id
+      group by p.tenant_id, p.issue_id
+      having min(p.merged_at) filter (where p.merged) >= ${before.toISOString()}::timestamptz
     ), merged as (
-      select f.at, f.by_agents and not exists (
-          select from transitions t
-          where t.tenant_id = x.tenant_id and t.issue_id = x.issue_id and t.to_state = 'changes-requested' and t.at < f.at
-        ) as alone
-      from touched x cross join lateral (
-        select min(p.merged_at) filter (where p.merged) as at, bool_and(p.agent_authored) as by_agents
-        from pull_requests p where p.tenant_id = x.tenant_id and p.issue_id = x.issue_id
-      ) f
-      where f.at >= ${before.toISOString()}::timestamptz
+      select f.at, f.by_agents and count(t.id) = 0 as alone
+      from first f
+      left join transitions t on t.tenant_id = f.tenant_id and t.issue_id = f.issue_id
+        and t.to_state = 'changes-requested' and t.at < f.at
+      group by f.tenant_id, f.issue_id, f.at, f.by_agents
     )
     select (at at time zone 'UTC')::date as date, at >= ${start.toISOString()}::timestamptz as "inWindow",
       count(*)::int as merged, (count(*) filter (where alone))::int as autonomous

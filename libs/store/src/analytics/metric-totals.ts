@@ -13,32 +13,49 @@ export interface MetricTotals {
 }
 
 /**
- * All-time totals, from the stored rollups plus pending deltas. A total falls when old rollups are dropped, which a
+ * The sums are a relation of their own: a distributed store keeps them in one place, and the repos in another. All-time
+ * totals, from the stored rollups plus pending deltas. A total falls when old rollups are dropped, which a
  * counter's reader treats as a restart. Cost: the sums by month.
  */
 export async function metricTotals(fleet: Db): Promise<MetricTotals> {
   const costs = await sql<MetricTotals['costs'][number]>`
     ${note}
-    select r.owner || '/' || r.name as repo, c.agent, c.model, sum(c.usd) as usd,
-      sum(c.unreported_costs)::bigint as unreported
-    from cost_sums c join repos r on r.tenant_id = c.tenant_id and r.id = c.repo_id
-    where c.grain = 'month' group by 1, 2, 3`.execute(fleet);
+    with c as materialized (
+      select tenant_id, repo_id, agent, model, sum(usd) as usd, sum(unreported_costs) as unreported
+      from cost_sums where grain = 'month' group by 1, 2, 3, 4
+    )
+    select r.owner || '/' || r.name as repo, c.agent, c.model, sum(c.usd) as usd, sum(c.unreported)::bigint as unreported
+    from c join repos r on r.tenant_id = c.tenant_id and r.id = c.repo_id
+    group by 1, 2, 3`.execute(fleet);
   const tokens = await sql<MetricTotals['tokens'][number]>`
     ${note}
-    select c.model, sum(c.input_tokens) as input, sum(c.output_tokens) as output,
-      sum(c.cache_read_tokens) as "cacheRead", sum(c.cache_write_tokens) as "cacheWrite"
-    from cost_sums c join repos r on r.tenant_id = c.tenant_id and r.id = c.repo_id
-    where c.grain = 'month' group by 1`.execute(fleet);
+    with c as materialized (
+      select tenant_id, repo_id, model, sum(input_tokens) as input, sum(output_tokens) as output,
+        sum(cache_read_tokens) as cache_read, sum(cache_write_tokens) as cache_write
+      from cost_sums where grain = 'month' group by 1, 2, 3
+    )
+    select c.model, sum(c.input) as input, sum(c.output) as output, sum(c.cache_read) as "cacheRead",
+      sum(c.cache_write) as "cacheWrite"
+    from c join repos r on r.tenant_id = c.tenant_id and r.id = c.repo_id
+    group by 1`.execute(fleet);
   const transitions = await sql<MetricTotals['transitions'][number]>`
     ${note}
+    with t as materialized (
+      select tenant_id, repo_id, from_state, to_state, sum(n) as n
+      from transition_counts where grain = 'month' group by 1, 2, 3, 4
+    )
     select r.owner || '/' || r.name as repo, t.from_state as "from", t.to_state as "to", sum(t.n)::bigint as n
-    from transition_counts t join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id
-    where t.grain = 'month' group by 1, 2, 3`.execute(fleet);
+    from t join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id
+    group by 1, 2, 3`.execute(fleet);
   const tasks = await sql<MetricTotals['tasks'][number]>`
     ${note}
+    with t as materialized (
+      select tenant_id, repo_id, task_type, event_type, sum(n) as n
+      from task_counts where grain = 'month' group by 1, 2, 3, 4
+    )
     select t.task_type, t.event_type, sum(t.n)::bigint as n
-    from task_counts t join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id
-    where t.grain = 'month' group by 1, 2`.execute(fleet);
+    from t join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id
+    group by 1, 2`.execute(fleet);
   return { costs: costs.rows, tokens: tokens.rows, transitions: transitions.rows, tasks: tasks.rows };
 }
 
@@ -60,15 +77,10 @@ export async function endedRuns(
   // would update it.
   const { rows } = await sql<{ task_type: string; seconds: number }>`
     ${note}
-    select x.task_type, extract(epoch from x.finished_at - x.claimed_at)::float8 as seconds
-    from repos r cross join unnest(${agents}::text[]) a (agent)
-    cross join lateral (
-      select u.task_type, u.claimed_at, u.finished_at from runs u
-      where u.tenant_id = r.tenant_id and u.repo_id = r.id and u.agent = a.agent
-        and u.claimed_at > ${from}::timestamptz - interval '1 day'
-        and u.finished_at > ${from}::timestamptz and u.finished_at <= ${to}::timestamptz
-    ) x
-    where r.enabled`.execute(fleet);
+    select u.task_type, extract(epoch from u.finished_at - u.claimed_at)::float8 as seconds
+    from repos r join runs u on u.tenant_id = r.tenant_id and u.repo_id = r.id
+    where r.enabled and u.agent = any(${agents}::text[]) and u.claimed_at > ${from}::timestamptz - interval '1 day'
+      and u.finished_at > ${from}::timestamptz and u.finished_at <= ${to}::timestamptz`.execute(fleet);
   return rows;
 }
 
@@ -81,17 +93,12 @@ export async function claimsSince(
   fleet: Db,
   { from, agents }: { from: string; agents: readonly string[] },
 ): Promise<{ id: number; seconds: number }[]> {
-  // `offset 0` keeps it a probe: before a vacuum the BRIN index over claimed_at does not cover new rows, and a plan
-  // with it reads all.
   const { rows } = await sql<{ id: number; seconds: number }>`
     ${note}
-    select x.id, extract(epoch from x.claimed_at - x.ready_at)::float8 as seconds
-    from repos r cross join unnest(${agents}::text[]) a (agent)
-    cross join lateral (
-      select u.id, u.claimed_at, u.ready_at from runs u
-      where u.tenant_id = r.tenant_id and u.repo_id = r.id and u.agent = a.agent
-        and u.claimed_at > ${from}::timestamptz and u.ready_at is not null
-      offset 0
-    ) x`.execute(fleet);
+    select u.id, extract(epoch from u.claimed_at - u.ready_at)::float8 as seconds
+    from repos r join runs u on u.tenant_id = r.tenant_id and u.repo_id = r.id
+    where u.agent = any(${agents}::text[]) and u.claimed_at > ${from}::timestamptz and u.ready_at is not null`.execute(
+    fleet,
+  );
   return rows;
 }

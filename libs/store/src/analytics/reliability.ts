@@ -22,7 +22,7 @@ interface RepoReliability {
 
 /**
  * Reliability figures of each enabled repo since then. Costs the issues that were done (index transitions_by_state),
- * two probes each, and the dead letters and repeated runs of the window.
+ * a probe and its transitions each, and the dead letters and repeated runs of the window.
  */
 export async function reliabilityByRepo(fleet: Db, scope: AnalyticsScope, since: Date): Promise<RepoReliability[]> {
   const from = sql`${since.toISOString()}::timestamptz`;
@@ -31,13 +31,14 @@ export async function reliabilityByRepo(fleet: Db, scope: AnalyticsScope, since:
     with done as (
       select t.tenant_id, t.repo_id, t.issue_id, max(t.at) as at from transitions t
       where t.to_state = 'done' and t.at >= ${from} and ${within('t', scope)} group by 1, 2, 3
+    ), spans as (
+      select d.tenant_id, d.repo_id, d.issue_id, d.at - (array_agg(t.at order by t.id))[1] as span
+      from done d join transitions t on t.tenant_id = d.tenant_id and t.issue_id = d.issue_id
+      group by d.tenant_id, d.repo_id, d.issue_id, d.at
     ), lives as (
-      select d.tenant_id, d.repo_id, extract(epoch from d.at - first.at)::float8 as seconds,
+      select s.tenant_id, s.repo_id, extract(epoch from s.span)::float8 as seconds,
         i.reached_states & ${sql.lit(BLOCKED)} <> 0 as recovered
-      from done d join issues i on i.tenant_id = d.tenant_id and i.id = d.issue_id
-      cross join lateral (
-        select t.at from transitions t where t.tenant_id = d.tenant_id and t.issue_id = d.issue_id order by t.id limit 1
-      ) first
+      from spans s join issues i on i.tenant_id = s.tenant_id and i.id = s.issue_id
     ), completed as (
       select l.tenant_id, l.repo_id, count(*) as n, count(*) filter (where l.recovered) as recovered,
         percentile_cont(0.5) within group (order by l.seconds) as p50,
@@ -84,14 +85,15 @@ export async function retrospectiveCounts(
 ): Promise<RetrospectiveCounts[]> {
   const { rows } = await sql<RetrospectiveCounts>`
     ${fleetNote('operators see all tenants')}
-    select r.outcome_classification as outcome, count(*)::int as all,
-      (count(*) filter (where f.known))::int as "withFiles", (count(*) filter (where f.known and not d.within))::int as more,
-      (count(*) filter (where f.known and d.within and not d.whole))::int as fewer
-    from retrospectives r
-    cross join lateral (select r.planned_files -> 'files' as planned, r.actual_files -> 'files' as actual) x
-    cross join lateral (select x.planned is not null and x.actual is not null as known) f
-    cross join lateral (select x.planned @> x.actual as within, x.actual @> x.planned as whole) d
-    where r.created_at >= ${since.toISOString()}::timestamptz and ${within('r', scope)}
+    select x.outcome, count(*)::int as all,
+      (count(*) filter (where x.planned is not null and x.actual is not null))::int as "withFiles",
+      (count(*) filter (where not x.planned @> x.actual))::int as more,
+      (count(*) filter (where x.planned @> x.actual and not x.actual @> x.planned))::int as fewer
+    from (
+      select r.outcome_classification as outcome, r.planned_files -> 'files' as planned, r.actual_files -> 'files' as actual
+      from retrospectives r
+      where r.created_at >= ${since.toISOString()}::timestamptz and ${within('r', scope)}
+    ) x
     group by 1 order by 1`.execute(fleet);
   return rows;
 }

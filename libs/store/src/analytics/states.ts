@@ -50,10 +50,10 @@ const changesOfSums = (scope: AnalyticsScope, from: string): RawBuilder<unknown>
   select c.state, c.minute, c.entered - c.departed from (${cellsOf('state_minutes')}) c where c.minute >= ${from}::timestamptz`;
 
 const changesOfRows = (scope: AnalyticsScope, from: string): RawBuilder<unknown> => sql`
-  select part.state, m.at, part.n
+  select case part.n when 1 then m.to_state else m.from_state end as state, m.at, part.n
   from (${movesOfRows({ from, to: 'infinity' })}) m
-  cross join lateral (select m.to_state as state, 1 as n union all select m.from_state, -1 where m.from_state is not null) part
-  where ${within('m', scope)}`;
+  cross join unnest(array[1, -1]) part (n)
+  where (part.n = 1 or m.from_state is not null) and ${within('m', scope)}`;
 
 /**
  * Issues that moved to done since then, each counted once: whole minutes from the rollups, the first partial minute
@@ -73,15 +73,13 @@ export async function countDone(fleet: Db, scope: AnalyticsScope, since: Date): 
       select 1 from transitions t
       where t.to_state = 'done' and t.at >= ${from}::timestamptz and t.at < ${minute}::timestamptz and ${within('t', scope)}
       union all
-      select -greatest(0, again.n - 1) from (
+      select 1 - count(*) from (
         select distinct t.tenant_id, t.issue_id from transitions t
         where t.from_state = 'done' and t.at >= ${from}::timestamptz and ${within('t', scope)}
       ) back
-      cross join lateral (
-        select count(*) as n from transitions t
-        where t.tenant_id = back.tenant_id and t.issue_id = back.issue_id and t.to_state = 'done'
-          and t.at >= ${from}::timestamptz
-      ) again
+      join transitions t on t.tenant_id = back.tenant_id and t.issue_id = back.issue_id and t.to_state = 'done'
+        and t.at >= ${from}::timestamptz
+      group by back.tenant_id, back.issue_id
     ) parts`.execute(fleet);
   return rows[0]?.n ?? 0;
 }
@@ -135,8 +133,8 @@ export async function medianDwellTimes(
   { since, atLeast = 0, exactUpTo = EXACT_DWELL_TIMES }: { since: Date; atLeast?: number; exactUpTo?: number },
 ): Promise<Map<State, number>> {
   if (atLeast > exactUpTo) return mediansOfHistograms(fleet, scope, since);
-  // Read issue by issue, and only those that have left `new`: with an unrestricted join the planner reads all
-  // transitions of all time for a cohort of some thousand issues.
+  // Only issues that have left `new`, and only transitions of the window, by `transitions_by_state`: an issue has none
+  // before its admission. Without that bound the planner reads all transitions of all time for some thousand issues.
   const { rows } = await sql<{ state: State; minutes: number; stays: number }>`
     ${fleetNote('operators see all tenants')}
     with entered as materialized (
@@ -144,13 +142,10 @@ export async function medianDwellTimes(
       where i.created_at >= ${since.toISOString()}::timestamptz and i.reached_states <> ${ONLY_NEW} and ${within('i', scope)}
     ),
     stays as materialized (
-      select left_state.state, left_state.ms
-      from entered e
-      cross join lateral (
-        select t.from_state as state, t.duration_in_from_ms as ms from transitions t
-        where t.tenant_id = e.tenant_id and t.issue_id = e.id and t.duration_in_from_ms is not null
-        offset 0
-      ) left_state
+      select t.from_state as state, t.duration_in_from_ms as ms
+      from entered e join transitions t on t.tenant_id = e.tenant_id and t.issue_id = e.id
+      where t.duration_in_from_ms is not null and t.to_state = any(${ANY_STATE}::text[])
+        and t.at >= ${since.toISOString()}::timestamptz
       limit ${exactUpTo + 1}
     )
     select state, percentile_cont(0.5) within group (order by ms) / 60000 as minutes, count(*)::int as stays

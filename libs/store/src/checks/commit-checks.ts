@@ -125,9 +125,9 @@ export async function setChecksWait(tx: Tx, tenantId: number, id: number, wait: 
       checks_wait: wait && (jsonb(wait) as never),
       checks_wait_since:
         wait &&
-        sql<string>`case when checks_wait ->> 'sha' = ${wait.sha}
-            and ${stageOf(sql`checks_wait ->> 'verdict'`)} = ${stageOf(sql`${wait.verdict}::text`)} then coalesce(checks_wait_since, svc_now())
-          else svc_now() end`,
+        sql<string>`least(svc_now(), case when checks_wait ->> 'sha' = ${wait.sha}
+            and ${stageOf(sql`checks_wait ->> 'verdict'`)} = ${stageOf(sql`${wait.verdict}::text`)} then checks_wait_since
+          else 'infinity' end)`,
       updated_at: svcNow,
     })
     .where('tenant_id', '=', tenantId)

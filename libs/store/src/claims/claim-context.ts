@@ -19,12 +19,12 @@ export interface ClaimContextRow {
 const ofClaim = prepared(
   'claim-context',
   (_db, p: Params<{ tenantId: number; tokenHash: string }>) => sql<Record<string, unknown>>`
-    select ${contextColumns(sql`run.issue_id`, sql`run.issue_number`)},
+    select ${contextColumns(p('tenantId'), sql`run.issue_id`, sql`run.issue_number`)},
       (select json_agg(c) from (${callsOf(sql`run.id`, p('tenantId'))}) c) as calls,
       (select row_to_json(l) from (${lingeringOf(sql`run.issue_id`, p('tenantId'))}) l) as lingering
     from runs run
     join repos repo on repo.tenant_id = ${p('tenantId')} and repo.id = run.repo_id
-    ${ownPr(sql`run.issue_id`)}
+    ${ownPr(p('tenantId'), sql`run.issue_id`)}
     where run.tenant_id = ${p('tenantId')} and run.claim_token_hash = ${p('tokenHash')}`,
 );
 

@@ -49,6 +49,10 @@ export function within(scope: Scope, alias: string, columns: PlaceColumns = OWN)
   return sql`${repo} and ${column(columns.number)} = ${scope.issueNumber}`;
 }
 
+/** Pairs a table of a subquery with the tenant of an outer row; a statement for one tenant names it by its id. */
+const ofTenant = (scope: Scope, alias: string, outer: string): RawBuilder<boolean> =>
+  sql`${sql.ref(`${alias}.tenant_id`)} = ${scope === 'all' ? sql.ref(`${outer}.tenant_id`) : scope.tenantId}`;
+
 interface BlockedRow {
   title: string;
   state: State;
@@ -70,7 +74,7 @@ const staleBlocked: Detector<BlockedRow> = {
     where i.is_blocked and i.state <> 'done' and ${within(scope, 'i')}
       and not exists (
         select from issue_edges e
-        where e.tenant_id = i.tenant_id and e.kind = 'depends_on' and e.child_repo_id = i.repo_id
+        where ${ofTenant(scope, 'e', 'i')} and e.kind = 'depends_on' and e.child_repo_id = i.repo_id
           and e.child_issue_number = i.issue_number and e.active)`,
   detail: (row) => ({
     title: row.title,
@@ -146,20 +150,20 @@ interface LabelRow {
 const labelDrift: Detector<LabelRow> = {
   query: (scope) => sql`
     select i.tenant_id, i.repo_id, i.issue_number, i.state, i.is_blocked, i.is_paused, i.labels
-    from issues i
-    cross join lateral (
-      select array_remove(array[
-        case when i.state <> 'new' then ${LABEL_PREFIX} || i.state end,
-        case when i.is_blocked then ${BLOCKED_LABEL} end,
-        case when i.is_paused then ${PAUSED_LABEL} end], null) as labels
-    ) wanted
-    where i.is_open and ${within(scope, 'i')}
-      and (not i.labels @> wanted.labels or exists (
+    from (
+      select i.tenant_id, i.repo_id, i.issue_number, i.state, i.is_blocked, i.is_paused, i.labels,
+        array_remove(array[
+          case when i.state <> 'new' then ${LABEL_PREFIX} || i.state end,
+          case when i.is_blocked then ${BLOCKED_LABEL} end,
+          case when i.is_paused then ${PAUSED_LABEL} end], null) as wanted
+      from issues i where i.is_open and ${within(scope, 'i')}
+    ) i
+    where (not i.labels @> i.wanted or exists (
         select from unnest(i.labels) l
-        where starts_with(l, ${LABEL_PREFIX}) and l <> all (wanted.labels) and l <> all (${INBOUND_LABELS})))
+        where starts_with(l, ${LABEL_PREFIX}) and l <> all (i.wanted) and l <> all (${INBOUND_LABELS})))
       and not exists (
         select from projections p
-        where p.tenant_id = i.tenant_id and p.repo_id = i.repo_id and p.issue_number = i.issue_number
+        where ${ofTenant(scope, 'p', 'i')} and p.repo_id = i.repo_id and p.issue_number = i.issue_number
           and p.status = 'pending')`,
   detail: (row) => {
     const wanted = outputLabels({ state: row.state, isBlocked: row.is_blocked, isPaused: row.is_paused });
@@ -215,9 +219,9 @@ const orphanDependencyEdge: Detector<OrphanRow> = {
 
 const edgesWithEnds = (scope: Scope) => sql`
   select w.*,
-    (select true from issues i where i.tenant_id = w.tenant_id and i.repo_id = w.child_repo_id
+    (select true from issues i where ${ofTenant(scope, 'i', 'w')} and i.repo_id = w.child_repo_id
       and i.issue_number = w.child_issue_number) as has_child,
-    (select true from issues i where i.tenant_id = w.tenant_id and i.repo_id = w.parent_repo_id
+    (select true from issues i where ${ofTenant(scope, 'i', 'w')} and i.repo_id = w.parent_repo_id
       and i.issue_number = w.parent_issue_number) as has_parent
   from (
     select e.tenant_id, e.id, e.kind, e.active, e.child_repo_id, e.child_issue_number, e.parent_repo_id,

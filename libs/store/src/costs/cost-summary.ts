@@ -152,11 +152,25 @@ const WINDOWS = sql.join(SPANS.map(sumsOf));
  */
 const spent = (dayStart: RawBuilder<unknown>, of: Of) => spentBySpan(startsOf(dayStart), of, costsOfRowsWithoutCalls);
 
-/** One JSON object: costs within a scope. Costs its sums of thirty days and of every month. */
-export const costSums = (of: Of, dayStart: RawBuilder<unknown>): RawBuilder<CostSums> => sql`
-  select row_to_json(q) from (
-    with ${waitingOf(of)} select ${WINDOWS} from (${spent(dayStart, of)}) s
-  ) q`;
+const ofRepo = prepared('costs-of-repo', (_db, p: Params<{ tenantId: number; repoId: number; dayStart: string }>) => {
+  const of: Of = (alias) =>
+    sql`${sql.ref(`${alias}.tenant_id`)} = ${p('tenantId')} and ${sql.ref(`${alias}.repo_id`)} = ${p('repoId')}`;
+  return sql<CostSums>`with ${waitingOf(of)} select ${WINDOWS} from (${spent(p('dayStart'), of)}) s`;
+});
+
+/**
+ * Costs of a repo. Costs its sums of thirty days and of every month.
+ * @param dayStart start of the current day, UTC.
+ */
+export async function costsOfRepo(
+  read: Db,
+  repo: { tenantId: number; repoId: number },
+  dayStart: string,
+): Promise<CostSums> {
+  const row = await ofRepo.first(read, { ...repo, dayStart });
+  if (!row) throw new Error('a statement without a condition gave no row');
+  return row;
+}
 
 export interface CostSummary {
   total: CostSums;

@@ -4,6 +4,12 @@ import type { Db } from './database.ts';
 /** The store's clock: one for all processes, which tests can stop. */
 export const svcNow = sql<string>`svc_now()`;
 
+/**
+ * The store's clock as the relation `n (now)` of an UPDATE. A distributed PostgreSQL refuses a call of the clock inside
+ * CASE or COALESCE of a write; a column it accepts.
+ */
+export const CURRENT_TIME = sql<{ now: string }>`(select svc_now() as now)`.as<'n'>('n');
+
 export const msInterval = (ms: number): RawBuilder<string> => sql<string>`${`${ms} ms`}::interval`;
 
 /** A point in time `ms` milliseconds from now, by the store's clock. */

@@ -1,6 +1,6 @@
 import { type HostPullRequest, OWN_BRANCH_PREFIX } from '@pipeline/domain';
 import { type RawBuilder, type Selectable, sql } from 'kysely';
-import { svcNow } from '../driver/clock.ts';
+import { CURRENT_TIME, svcNow } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
 import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
@@ -218,10 +218,11 @@ export async function markMerged(
 ): Promise<void> {
   await tx
     .updateTable('pull_requests')
+    .from(CURRENT_TIME)
     .set((eb) => ({
       state: 'closed',
       merged: true,
-      merged_at: eb.fn.coalesce('merged_at', svcNow),
+      merged_at: eb.fn.coalesce('merged_at', 'n.now'),
       merge_sha: eb.fn.coalesce(eb.val(sha), 'merge_sha'),
       updated_at: svcNow,
     }))

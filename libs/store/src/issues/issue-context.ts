@@ -23,29 +23,29 @@ export interface IssueContextRow {
 type Part = RawBuilder<unknown>;
 
 /** The columns of an issue's context; the statement has `repo` and, by `ownPr`, `pr`. */
-export const contextColumns = (issueId: Part, issueNumber: Part): Part => sql`
+export const contextColumns = (tenantId: Part, issueId: Part, issueNumber: Part): Part => sql`
       ${columnsOf('repo', COLUMNS.repos)}, ${columnsOf('pr', COLUMNS.pull_requests)},
       (select w.body from workflow_snapshots w
-        where w.tenant_id = repo.tenant_id and w.repo_id = repo.id and w.active) as workflow,
+        where w.tenant_id = ${tenantId} and w.repo_id = repo.id and w.active) as workflow,
       (select count(*) from findings f
-        where f.tenant_id = repo.tenant_id and f.issue_id = ${issueId} and f.blocks_progress
+        where f.tenant_id = ${tenantId} and f.issue_id = ${issueId} and f.blocks_progress
           and f.status in ('open', 'accepted')) as open_blockers,
       (select count(*) from issue_edges e
-        where e.tenant_id = repo.tenant_id and e.kind = 'depends_on' and e.child_repo_id = repo.id
+        where e.tenant_id = ${tenantId} and e.kind = 'depends_on' and e.child_repo_id = repo.id
           and e.child_issue_number = ${issueNumber} and e.active and not exists (
-            select from issues i where i.tenant_id = e.tenant_id and i.repo_id = e.parent_repo_id
+            select from issues i where i.tenant_id = ${tenantId} and i.repo_id = e.parent_repo_id
               and i.issue_number = e.parent_issue_number and i.state = 'done')) as open_dependencies`;
 
-export const ownPr = (issueId: Part): Part => sql`
-    left join lateral (${ownPullRequestFor(issueId, sql`repo.tenant_id`)}) pr on true`;
+export const ownPr = (tenantId: Part, issueId: Part): Part => sql`
+    left join lateral (${ownPullRequestFor(issueId, tenantId)}) pr on true`;
 
 const around = prepared(
   'issue-context',
   (_db, p: Params<{ tenantId: number; repoId: number; issueId: number; issueNumber: number }>) => sql<
     Record<string, unknown>
   >`
-    select ${contextColumns(p('issueId'), p('issueNumber'))}
-    from repos repo ${ownPr(p('issueId'))}
+    select ${contextColumns(p('tenantId'), p('issueId'), p('issueNumber'))}
+    from repos repo ${ownPr(p('tenantId'), p('issueId'))}
     where repo.tenant_id = ${p('tenantId')} and repo.id = ${p('repoId')}`,
 );
 

@@ -61,7 +61,7 @@ const status = prepared(
   (_db, p: Params<OfIssue>) => sql<IssueStatus>`
     select i.current_status as "currentStatus", i.state, i.state_entered_at as "stateEnteredAt",
       greatest(i.last_event_at, (
-        select e.created_at from issue_events e where e.tenant_id = i.tenant_id and e.issue_id = i.id
+        select e.created_at from issue_events e where e.tenant_id = ${p('tenantId')} and e.issue_id = i.id
         order by e.created_at desc limit 1)) as "lastEventAt"
     from issues i where i.tenant_id = ${p('tenantId')} and i.id = ${p('issueId')}`,
 );

@@ -16,10 +16,12 @@ const workTypes = sql.join(WORK_TASK_TYPES.map((type) => sql.lit(type)));
 const shortened = (column: string, max: RawBuilder<unknown>) =>
   sql`case when char_length(${sql.ref(column)}) > ${max} then left(${sql.ref(column)}, ${max} - 1) || '…' else ${sql.ref(column)} end`;
 
+type Tenant = RawBuilder<number>;
+
 /** Edges of `i` to issues of its own repo, which a plain number can identify. */
-const ownEdges = (kind: 'subtask' | 'depends_on') => sql`
+const ownEdges = (kind: 'subtask' | 'depends_on', tenant: Tenant) => sql`
   select e.parent_issue_number from issue_edges e
-  where e.tenant_id = i.tenant_id and e.kind = ${sql.lit(kind)} and e.child_repo_id = i.repo_id
+  where e.tenant_id = ${tenant} and e.kind = ${sql.lit(kind)} and e.child_repo_id = i.repo_id
     and e.child_issue_number = i.issue_number and e.parent_repo_id = i.repo_id
   order by e.id`;
 
@@ -27,8 +29,8 @@ const ownEdges = (kind: 'subtask' | 'depends_on') => sql`
  * The list item of each issue `i` as JSON text: a lateral `item (body)` to join to `issues i`. Five index probes per
  * issue. Unbounded texts of people and agents are truncated.
  */
-const listItemOfI: RawBuilder<unknown> = sql`
-  left join tasks t on t.tenant_id = i.tenant_id and t.issue_id = i.id and t.task_type in (${workTypes})
+const listItemOfI = (tenant: Tenant): RawBuilder<unknown> => sql`
+  left join tasks t on t.tenant_id = ${tenant} and t.issue_id = i.id and t.task_type in (${workTypes})
   cross join lateral (select row_to_json(f)::text as body from (select
     i.issue_number as "issueNumber",
     ${shortened('i.title', caps.title)} as "title",
@@ -42,11 +44,11 @@ const listItemOfI: RawBuilder<unknown> = sql`
     ${shortened('i.current_status', caps.status)} as "currentStatus",
     t.task_type as "activeTaskType",
     case when t.status = 'claimed' then ${sql.lit(JSON.stringify(AGENT_OF))}::jsonb ->> t.task_type end as "assignedAgent",
-    (select p.number from pull_requests p where p.tenant_id = i.tenant_id and p.issue_id = i.id
+    (select p.number from pull_requests p where p.tenant_id = ${tenant} and p.issue_id = i.id
       and (p.agent_authored or p.merged) order by p.state = 'open' desc, p.number desc limit 1) as "prNumber",
     array(select left(label, ${caps.label}) from unnest(i.labels[1:${caps.labels}]) as label) as "labels",
-    (${ownEdges('subtask')} limit 1) as "parentIssueNumber",
-    array(${ownEdges('depends_on')} limit ${caps.dependsOn}) as "dependsOn",
+    (${ownEdges('subtask', tenant)} limit 1) as "parentIssueNumber",
+    array(${ownEdges('depends_on', tenant)} limit ${caps.dependsOn}) as "dependsOn",
     trim_scale(round(i.cost_usd, 4)) as "costUsd",
     ${wireTime('i.host_created_at')} as "createdAt",
     ${wireTime('i.updated_at')} as "updatedAt"
@@ -69,8 +71,8 @@ const refreshing = (p: Params<Refreshing>, those: RawBuilder<unknown>) => ({
         l.state as old_state, l.is_paused as old_paused, l.is_blocked as old_blocked
       from issues i
       left join issue_list l
-        on l.tenant_id = i.tenant_id and l.repo_id = i.repo_id and l.issue_number = i.issue_number
-      ${listItemOfI}
+        on l.tenant_id = ${p('tenantId')} and l.repo_id = i.repo_id and l.issue_number = i.issue_number
+      ${listItemOfI(p('tenantId'))}
       where i.tenant_id = ${p('tenantId')} and i.id ${those}
         and not (${p('passing')}::boolean and coalesce(l.written_at > svc_now() - ${LATER}, false))`,
     written: sql`
@@ -148,7 +150,7 @@ const check = prepared(
   (_db, p: Params<{ tenantId: number }>) => sql<IssueListCheck>`
     with shown as (
       select i.repo_id, i.issue_number, i.state, i.is_paused, i.is_blocked, i.state_entered_at, item.body
-      from issues i ${listItemOfI} where i.tenant_id = ${p('tenantId')}
+      from issues i ${listItemOfI(p('tenantId'))} where i.tenant_id = ${p('tenantId')}
     ), stored as (
       select repo_id, issue_number, state, is_paused, is_blocked, state_entered_at, coalesce(body, big_body) as body
       from issue_list where tenant_id = ${p('tenantId')}

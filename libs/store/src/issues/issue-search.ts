@@ -48,6 +48,7 @@ export async function findIssues(
   search: IssueSearch,
   { limits, ...page }: { limit: number; offset: number; limits: WarnAfterMinutes },
 ): Promise<FoundIssue[]> {
+  if (search.states.length === 0) return [];
   const { rows } = await withFacts(pageStatement(search, page), limits).execute(fleet);
   return rows.map(({ item, ...facts }) => ({ ...facts, ...item }));
 }
@@ -56,21 +57,30 @@ type Row = OperatorFacts & { item: IssueListItem };
 
 const workTypes = sql.join(WORK_TASK_TYPES.map((type) => sql.lit(type)));
 
+/** The checks of a page are grouped beside it: a lateral subquery for each row would be refused by a distributed store. */
 const withFacts = (page: RawBuilder<unknown>, limits: WarnAfterMinutes): RawBuilder<Row> => sql`
   ${NOTE}
-  select coalesce(p.body, p.big_body)::json as item, p.repo, p.tenant, k.attempt, k.max_attempts as "maxAttempts",
+  with p as materialized (
+    select l.*, coalesce(l.body, l.big_body)::json as item,
+      (coalesce(l.body, l.big_body)::json ->> 'prNumber')::bigint as pr_number
+    from (${page}) l
+  ), c as materialized (
+    select r.tenant_id, r.repo_id, r.number,
+      case when bool_or(c.state = 'failure') then 'failure' when bool_or(c.state = 'pending') then 'pending'
+        else 'success' end as state
+    from p
+    join pull_requests r on r.tenant_id = p.tenant_id and r.repo_id = p.repo_id and r.number = p.pr_number
+    join commit_checks c on c.tenant_id = r.tenant_id and c.repo_id = r.repo_id and c.sha = r.head_sha
+    where r.state = 'open'
+    group by r.tenant_id, r.repo_id, r.number
+  )
+  select p.item, p.repo, p.tenant, k.attempt, k.max_attempts as "maxAttempts",
     ${slaLimitOf(limits)} as "slaMinutes", i.unreported_costs as "unreportedCosts", c.state as checks
-  from (${page}) p
+  from p
   join issues i on i.tenant_id = p.tenant_id and i.repo_id = p.repo_id and i.issue_number = p.issue_number
   left join tasks k on k.tenant_id = i.tenant_id and k.issue_id = i.id and k.task_type in (${workTypes})
   left join workflow_snapshots w on w.tenant_id = i.tenant_id and w.repo_id = i.repo_id and w.active
-  left join pull_requests r on r.tenant_id = p.tenant_id and r.repo_id = p.repo_id and r.state = 'open'
-    and r.number = (coalesce(p.body, p.big_body)::json ->> 'prNumber')::bigint
-  left join lateral (
-    select case when bool_or(c.state = 'failure') then 'failure' when bool_or(c.state = 'pending') then 'pending'
-      else 'success' end as state
-    from commit_checks c where c.tenant_id = r.tenant_id and c.repo_id = r.repo_id and c.sha = r.head_sha group by c.sha
-  ) c on true
+  left join c on c.tenant_id = i.tenant_id and c.repo_id = i.repo_id and c.number = p.pr_number
   order by p.state_entered_at, p.tenant_id, p.repo_id, p.issue_number`;
 
 /**
@@ -90,15 +100,17 @@ const columns = sql`
 function candidates(search: IssueSearch, most: number): RawBuilder<unknown> {
   const { what, states } = search;
   const conditions = sql.join(conditionsOf(search), sql` and `);
-  if (what === null)
-    return sql`
-      select c.tenant_id, c.repo_id, c.issue_number, c.state_entered_at, c.body, c.big_body, c.repo
-      from unnest(${states}::text[]) as wanted (state)
-      cross join lateral (
-        select ${columns} from issue_list l join repos r on r.tenant_id = l.tenant_id and r.id = l.repo_id
-        where l.state = wanted.state and ${conditions}
-        order by l.state_entered_at, l.tenant_id, l.repo_id, l.issue_number limit ${most}
-      ) c`;
+  if (what === null) {
+    return sql.join(
+      states.map(
+        (state) => sql`(
+          select ${columns} from issue_list l join repos r on r.tenant_id = l.tenant_id and r.id = l.repo_id
+          where l.state = ${state} and ${conditions}
+          order by l.state_entered_at, l.tenant_id, l.repo_id, l.issue_number limit ${most})`,
+      ),
+      sql` union all `,
+    );
+  }
   const found = 'number' in what ? sql`l.issue_number = ${what.number}` : sql`i.title ilike ${likePattern(what.text)}`;
   const titles =
     'number' in what

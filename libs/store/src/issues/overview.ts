@@ -2,7 +2,7 @@ import type { ErrorClass, State, TaskType, WorkerStatus } from '@pipeline/domain
 import { sql } from 'kysely';
 import { type OrgScope, type Reach, reachableRepo, reachOf } from '../accounts/org-scope.ts';
 import { countsOf } from '../analytics/issue-counts.ts';
-import { type CostSums, costSums } from '../costs/cost-summary.ts';
+import { type CostSums, costsOfRepo } from '../costs/cost-summary.ts';
 import type { Db } from '../driver/database.ts';
 import { jsonList, wireTime } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
@@ -10,8 +10,9 @@ import { type Params, prepared } from '../driver/prepared.ts';
 /** The lists of an overview read one more row than is shown, to detect truncation. */
 export const OVERVIEW_LIST = 50;
 
-interface OverviewRow {
+interface StatusRow {
   repo: string;
+  repoId: number;
   now: string;
   counts: { state: State; isPaused: boolean; n: number }[];
   pending: { taskType: TaskType; n: number; oldestMs: number }[];
@@ -19,7 +20,6 @@ interface OverviewRow {
   workers: PoolWorker[];
   blocked: BlockedIssue[];
   failures: FailedRun[];
-  cost: CostSums;
   deadLetters: number;
   writes: number;
   failedWrites: number;
@@ -61,7 +61,7 @@ export interface FailedRun {
   finishedAt: string;
 }
 
-type Query = Reach & { silence: string; dayStart: string };
+type Query = Reach & { silence: string };
 
 const ofRepo = (p: Params<Query>, alias: string) =>
   sql`${sql.ref(`${alias}.tenant_id`)} = ${p('tenantId')} and ${sql.ref(`${alias}.repo_id`)} = repo.id`;
@@ -90,7 +90,7 @@ const workers = (p: Params<Query>) =>
   from workers w
   left join lateral (
     select t.task_type, nullif(t.issue_number, 0) as issue_number, t.claimed_at from tasks t
-    where t.tenant_id = w.tenant_id and t.claimed_by = w.id and t.status = 'claimed'
+    where t.tenant_id = ${p('tenantId')} and t.claimed_by = w.id and t.status = 'claimed'
     order by t.claimed_at limit 1
   ) held on true
   cross join lateral (
@@ -123,32 +123,38 @@ const stops = (p: Params<Query>) => sql`
 
 const overview = prepared(
   'overview-of-repo',
-  (_db, p: Params<Query>) => sql<OverviewRow>`
+  (_db, p: Params<Query>) => sql<StatusRow>`
     with repo as (${reachableRepo(p)})
-    select repo.owner || '/' || repo.name as repo, svc_now() as now,
+    select repo.owner || '/' || repo.name as repo, repo.id as "repoId", svc_now() as now,
       ${jsonList(
         sql`
         select k.state, k.is_paused as "isPaused", sum(k.n) as n
         from (${countsOf(p('tenantId'), sql`repo.id`)}) k group by k.state, k.is_paused`,
       )} as counts,
       ${tasks(p)}, ${workers(p)} as workers, ${stops(p)},
-      (${costSums((alias) => ofRepo(p, alias), p('dayStart'))}) as cost,
       (select count(*) from dead_letters d where ${ofRepo(p, 'd')} and d.resolved_at is null) as "deadLetters",
       (select count(*) from projections j where ${ofRepo(p, 'j')} and j.status in ('pending', 'failed')) as writes,
       (select count(*) from projections j where ${ofRepo(p, 'j')} and j.status = 'failed') as "failedWrites"
     from repo`,
 );
 
+type OverviewRow = Omit<StatusRow, 'repoId'> & { cost: CostSums };
+
 /**
- * Status of a repo's pipeline, in one statement. Costs live rows: waiting tasks, blocked issues, workers; and the
+ * Status of a repo's pipeline: its live rows in one statement, then its costs in another, because a distributed store
+ * keeps the rollups apart from the tables of tenants. Costs live rows: waiting tasks, blocked issues, workers; and the
  * repo's cost rollups.
  * @param times how long a worker may be silent (ms), and when the day began.
  * @returns undefined for a repo out of scope.
  */
-export const repoOverview = (
+export async function repoOverview(
   read: Db,
   scope: OrgScope,
   slug: string,
   { silenceMs, dayStart }: { silenceMs: number; dayStart: string },
-): Promise<OverviewRow | undefined> =>
-  overview.first(read, { ...reachOf(scope, slug), silence: `${silenceMs} ms`, dayStart });
+): Promise<OverviewRow | undefined> {
+  const found = await overview.first(read, { ...reachOf(scope, slug), silence: `${silenceMs} ms` });
+  if (!found) return undefined;
+  const { repoId, ...status } = found;
+  return { ...status, cost: await costsOfRepo(read, { tenantId: scope.tenantId, repoId }, dayStart) };
+}

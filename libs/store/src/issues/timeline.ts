@@ -59,20 +59,25 @@ interface Source {
 
 const kind = (name: TimelineEntry['kind']) => sql.lit(name);
 
+/** The tenant of the issue `i`: a parameter in a statement of one tenant, which then runs on one shard. */
+type Tenant = RawBuilder<unknown>;
+
 /** Selects rows of the issue `i`. */
-const ofIssue = (alias: string) => sql`
-  ${sql.ref(`${alias}.tenant_id`)} = i.tenant_id and ${sql.ref(`${alias}.issue_id`)} = i.id`;
+const ofIssue = (alias: string, tenant: Tenant) => sql`
+  ${sql.ref(`${alias}.tenant_id`)} = ${tenant} and ${sql.ref(`${alias}.issue_id`)} = i.id`;
 const ms = (from: string, to: string) => sql`extract(epoch from ${sql.ref(to)} - ${sql.ref(from)}) * 1000`;
 
 /** The cost of the run `r`; null when none of its calls has a known cost. One probe for a run without cost events. */
-const RUN_COST = sql`
+const runCost = (tenant: Tenant) => sql`
   case when r.cost_usd > 0 or exists (
     select from agent_invocations a
-    where a.tenant_id = r.tenant_id and a.run_id = r.id and a.cost_usd is not null
+    where a.tenant_id = ${tenant} and a.run_id = r.id and a.cost_usd is not null
   ) then r.cost_usd end`;
 
 /** Every source by an index that begins with the tenant and the issue. */
-const SOURCES: Source[] = [
+const sourcesOf = (tenant: Tenant): Source[] => [...workSources(tenant), ...recordSources(tenant)];
+
+const workSources = (tenant: Tenant): Source[] => [
   {
     columns: {
       id: sql`'transition-' || m.id`,
@@ -87,7 +92,7 @@ const SOURCES: Source[] = [
       duration_ms: sql`m.duration_in_from_ms`,
       details: sql`jsonb_build_object('trigger', m.trigger, 'reason', m.reason, 'forced', m.forced)`,
     },
-    from: sql`transitions m where ${ofIssue('m')}`,
+    from: sql`transitions m where ${ofIssue('m', tenant)}`,
     newestFirst: sql`m.id desc`,
   },
   {
@@ -103,12 +108,15 @@ const SOURCES: Source[] = [
       task_id: sql`r.task_id`,
       run_id: sql`r.id`,
       duration_ms: ms('r.claimed_at', 'r.finished_at'),
-      cost_usd: RUN_COST,
+      cost_usd: runCost(tenant),
       error: sql`left(r.error_message, 2000)`,
     },
-    from: sql`runs r where ${ofIssue('r')}`,
+    from: sql`runs r where ${ofIssue('r', tenant)}`,
     newestFirst: sql`r.id desc`,
   },
+];
+
+const recordSources = (tenant: Tenant): Source[] => [
   {
     columns: {
       id: sql`'event-' || e.id`,
@@ -122,7 +130,7 @@ const SOURCES: Source[] = [
       details: sql`e.details`,
     },
     // Transitions have their own source.
-    from: sql`issue_events e where ${ofIssue('e')} and not coalesce(e.details ? 'trigger', false)`,
+    from: sql`issue_events e where ${ofIssue('e', tenant)} and not coalesce(e.details ? 'trigger', false)`,
     newestFirst: sql`e.created_at desc, e.id desc`,
   },
   {
@@ -134,7 +142,7 @@ const SOURCES: Source[] = [
       status: sql`p.status`,
       error: sql`left(p.error, 2000)`,
     },
-    from: sql`projections p where p.tenant_id = i.tenant_id and p.repo_id = i.repo_id and p.issue_number = i.issue_number`,
+    from: sql`projections p where p.tenant_id = ${tenant} and p.repo_id = i.repo_id and p.issue_number = i.issue_number`,
     newestFirst: sql`p.id desc`,
   },
   {
@@ -149,7 +157,7 @@ const SOURCES: Source[] = [
       pr_number: sql`f.pr_number`,
       details: sql`jsonb_build_object('severity', f.severity, 'blocksProgress', f.blocks_progress)`,
     },
-    from: sql`findings f where ${ofIssue('f')}`,
+    from: sql`findings f where ${ofIssue('f', tenant)}`,
     newestFirst: sql`f.created_at desc, f.id`,
   },
   {
@@ -163,21 +171,22 @@ const SOURCES: Source[] = [
       status: sql`coalesce(d.resolution, 'open')`,
       error: sql`left(d.error, 2000)`,
     },
-    from: sql`dead_letters d where ${ofIssue('d')}`,
+    from: sql`dead_letters d where ${ofIssue('d', tenant)}`,
     newestFirst: sql`d.created_at desc`,
   },
 ];
 
 /** Selects every entry of the issue `i`, unordered. */
-const entriesOfIssue: RawBuilder<unknown> = sql.join(
-  SOURCES.map(({ columns, from }) => sql`select ${listed(columns)} from ${from}`),
-  sql` union all `,
-);
+const entriesOfIssue = (tenant: Tenant): RawBuilder<unknown> =>
+  sql.join(
+    sourcesOf(tenant).map(({ columns, from }) => sql`select ${listed(columns)} from ${from}`),
+    sql` union all `,
+  );
 
 /** Selects the newest entries of the issue `i`: reads and returns at most `limit` rows of each source. */
-const newestEntriesOfIssue = (limit: number): RawBuilder<unknown> =>
+const newestEntriesOfIssue = (tenant: Tenant, limit: number): RawBuilder<unknown> =>
   sql.join(
-    SOURCES.map(
+    sourcesOf(tenant).map(
       ({ columns, from, newestFirst }) =>
         sql`(select ${listed(columns)} from ${from} order by ${newestFirst} limit ${sql.lit(limit)})`,
     ),
@@ -211,15 +220,15 @@ function entryJson(isShort: boolean): RawBuilder<unknown> {
 }
 
 /** Selects the timeline's fields from the issue `i`, and its newest transitions, oldest first. */
-const timelineHead = (maxTransitions: number, isShort: boolean): RawBuilder<unknown> => sql`
+const timelineHead = (tenant: Tenant, maxTransitions: number, isShort: boolean): RawBuilder<unknown> => sql`
   i.issue_number as "issueNumber", i.title, i.state as "currentState", i.is_paused as "isPaused",
   i.is_blocked as "isBlocked", trim_scale(round(i.cost_usd, 4)) as "totalCostUsd",
   i.unreported_costs as "unreportedCosts",
   (extract(epoch from case i.state when 'done' then i.state_entered_at else svc_now() end - i.created_at) * 1000)::bigint
     as "totalDurationMs",
-  ${newestTransitions(maxTransitions, isShort)} as "stateTransitions"`;
+  ${newestTransitions(tenant, maxTransitions, isShort)} as "stateTransitions"`;
 
-const newestTransitions = (limit: number, isShort: boolean): RawBuilder<unknown> =>
+const newestTransitions = (tenant: Tenant, limit: number, isShort: boolean): RawBuilder<unknown> =>
   jsonList(
     sql`
     select m.from_state as "from", m.to_state as "to", ${wireTime('m.at')} as at, m.agent, m.actor_type as "actorType",
@@ -228,7 +237,7 @@ const newestTransitions = (limit: number, isShort: boolean): RawBuilder<unknown>
     from (
       select t.id, t.from_state, t.to_state, t.at, t.agent, t.actor_type, t.actor_id, t.reason, t.forced,
         t.duration_in_from_ms
-      from transitions t where ${ofIssue('t')} order by t.id desc limit ${sql.lit(limit)}
+      from transitions t where ${ofIssue('t', tenant)} order by t.id desc limit ${sql.lit(limit)}
     ) m order by m.id`,
     limit,
   );
@@ -267,10 +276,10 @@ const timeline = prepared(
     left join lateral (
       select of_issue.issue from issues i cross join lateral (
         select row_to_json(f) as issue from (select
-          ${timelineHead(MAX_MOVES, false)},
-          (select count(*) from (${entriesOfIssue}) t) as total,
+          ${timelineHead(p('tenantId'), MAX_MOVES, false)},
+          (select count(*) from (${entriesOfIssue(p('tenantId'))}) t) as total,
           (select coalesce(json_agg(q), '[]') from (
-            ${entryJson(false)} from (${entriesOfIssue}) t order by t.at, t.id limit ${p('limit')} offset ${p('offset')}) q) as entries
+            ${entryJson(false)} from (${entriesOfIssue(p('tenantId'))}) t order by t.at, t.id limit ${p('limit')} offset ${p('offset')}) q) as entries
         ) f
       ) of_issue
       where i.tenant_id = ${p('tenantId')} and i.repo_id = repo.id and i.issue_number = ${p('number')}
@@ -305,36 +314,59 @@ interface TimelineBounds {
 
 /**
  * Returns the timelines of the issues of enabled repos in flight (IN_FLIGHT_STATES), latest state entry first. One
- * statement. Cost is limited by `bounds` and does not grow with the history: the issues are the ends of the ranges of
- * the index issue_list_in_state, and each source reads at most `entries` rows by its index.
+ * statement for the list of issues, and one for each of their tenants. Cost is limited by `bounds` and does not grow
+ * with the history: the issues are the ends of the ranges of the index issue_list_in_state, and each source reads at
+ * most `entries` rows by its index.
  */
 export async function timelinesInFlight(fleet: Db, bounds: TimelineBounds): Promise<TimelineInFlight[]> {
-  const { rows } = await timelinesStatement(bounds).execute(fleet);
-  return rows;
+  const { rows: wanted } = await inFlightStatement(bounds.issues).execute(fleet);
+  const byTenant = Map.groupBy(wanted, (issue) => issue.tenant_id);
+  const found = await Promise.all(
+    [...byTenant].map(async ([tenantId, its]) => {
+      const ids = its.map((issue) => issue.id);
+      const { rows } = await timelinesStatement(tenantId, ids, bounds.entries).execute(fleet);
+      return rows.map(({ id, ...timeline }) => [`${tenantId} ${id}`, timeline] as const);
+    }),
+  );
+  const byKey = new Map(found.flat());
+  return wanted.flatMap(({ tenant_id, id }) => byKey.get(`${tenant_id} ${id}`) ?? []);
 }
 
-const timelinesStatement = ({ issues, entries }: TimelineBounds): RawBuilder<TimelineInFlight> => sql`
+const inFlightStatement = (issues: number): RawBuilder<{ tenant_id: number; id: number }> => sql`
   ${fleetNote('operators see all tenants')}
-  select c.tenant_id as "tenantId", c.repo_id as "repoId", c.repo, svc_now() as now, found.issue
+  select i.tenant_id, i.id
   from (
-    select l.tenant_id, l.repo_id, l.issue_number, l.state_entered_at, l.repo
-    from unnest(${IN_FLIGHT_STATES}::text[]) as wanted (state)
-    cross join lateral (
-      select l.tenant_id, l.repo_id, l.issue_number, l.state_entered_at, r.owner || '/' || r.name as repo
-      from issue_list l join repos r on r.tenant_id = l.tenant_id and r.id = l.repo_id
-      where l.state = wanted.state and r.enabled
-      order by l.state_entered_at desc, l.tenant_id desc, l.repo_id desc, l.issue_number desc limit ${issues}
-    ) l
+    select l.tenant_id, l.repo_id, l.issue_number, l.state_entered_at
+    from (${sql.join(
+      IN_FLIGHT_STATES.map((state) => newestInState(state, issues)),
+      sql` union all `,
+    )}) l
     order by l.state_entered_at desc, l.tenant_id desc, l.repo_id desc, l.issue_number desc limit ${issues}
   ) c
   join issues i on i.tenant_id = c.tenant_id and i.repo_id = c.repo_id and i.issue_number = c.issue_number
+  order by c.state_entered_at desc, c.tenant_id desc, c.repo_id desc, c.issue_number desc`;
+
+const newestInState = (state: State, limit: number) => sql`(
+  select l.tenant_id, l.repo_id, l.issue_number, l.state_entered_at
+  from issue_list l join repos r on r.tenant_id = l.tenant_id and r.id = l.repo_id
+  where l.state = ${state} and r.enabled
+  order by l.state_entered_at desc, l.tenant_id desc, l.repo_id desc, l.issue_number desc limit ${limit})`;
+
+const timelinesStatement = (
+  tenantId: number,
+  ids: readonly number[],
+  entries: number,
+): RawBuilder<TimelineInFlight & { id: number }> => sql`
+  select i.id, i.tenant_id as "tenantId", i.repo_id as "repoId", r.owner || '/' || r.name as repo, svc_now() as now, found.issue
+  from issues i
+  join repos r on r.tenant_id = ${tenantId} and r.id = i.repo_id
   cross join lateral (
     select row_to_json(f) as issue from (select
-      ${timelineHead(entries, true)},
+      ${timelineHead(sql`${tenantId}`, entries, true)},
       (select coalesce(json_agg(q), '[]') from (
         ${entryJson(true)} from (
-          select * from (${newestEntriesOfIssue(entries)}) n order by n.at desc, n.id desc limit ${entries}
+          select * from (${newestEntriesOfIssue(sql`${tenantId}`, entries)}) n order by n.at desc, n.id desc limit ${entries}
         ) t order by t.at, t.id) q) as entries
     ) f
   ) found
-  order by c.state_entered_at desc, c.tenant_id desc, c.repo_id desc, c.issue_number desc`;
+  where i.tenant_id = ${tenantId} and i.id = any(${ids}::bigint[])`;

@@ -1,5 +1,5 @@
 import type { FindingEvidence, FindingStatus } from '@pipeline/domain';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { type OrgScope, type Reach, reachableRepo, reachOf } from '../accounts/org-scope.ts';
 import { svcNow } from '../driver/clock.ts';
 import type { Db, Tx } from '../driver/database.ts';
@@ -9,13 +9,13 @@ import { type Params, prepared } from '../driver/prepared.ts';
 /**
  * A row `f` of findings in the form of the API (interface: Agent finding). The probes are by primary or unique keys.
  */
-const findingColumns = sql`
+const findingColumns = (tenant: RawBuilder<number>) => sql`
   f.id, f.tenant_id as "tenantId", f.repo_id as "repoId", f.issue_id as "issueId",
-  (select i.issue_number from issues i where i.tenant_id = f.tenant_id and i.id = f.issue_id) as "issueNumber",
+  (select i.issue_number from issues i where i.tenant_id = ${tenant} and i.id = f.issue_id) as "issueNumber",
   (select pr.id from pull_requests pr
-    where pr.tenant_id = f.tenant_id and pr.repo_id = f.repo_id and pr.number = f.pr_number) as "prId",
+    where pr.tenant_id = ${tenant} and pr.repo_id = f.repo_id and pr.number = f.pr_number) as "prId",
   f.pr_number as "prNumber", f.agent_name as "agentName",
-  (select r.task_id from runs r where r.tenant_id = f.tenant_id and r.id = f.run_id) as "taskId",
+  (select r.task_id from runs r where r.tenant_id = ${tenant} and r.id = f.run_id) as "taskId",
   f.finding_type as "findingType", f.category, f.severity, f.confidence, f.title, f.summary, f.recommendation,
   f.evidence, f.metadata, f.blocks_progress as "blocksProgress", f.status,
   f.resolved_by_issue_id as "resolvedByIssueId", ${wireTime('f.resolved_at')} as "resolvedAt",
@@ -77,7 +77,7 @@ const page = prepared(
     with repo as (${reachableRepo(p)})
     select (select count(*) from findings f where ${matching(p)}) as total,
       (select coalesce(json_agg(q), '[]') from (
-        select ${findingColumns}
+        select ${findingColumns(p('tenantId'))}
         from findings f where ${matching(p)}
         order by f.created_at desc, f.id limit ${p('limit')} offset ${p('offset')}) q) as items
     from repo`,
@@ -107,7 +107,7 @@ const byRepo = prepared(
     return sql<FindingsRow<ListedFinding>>`
       select (select count(*) from findings f where ${matching}) as total,
         (select coalesce(json_agg(q), '[]') from (
-          select ${findingColumns} from findings f where ${matching}
+          select ${findingColumns(p('tenantId'))} from findings f where ${matching}
           order by f.created_at desc, f.id limit ${p('limit')} offset ${p('offset')}) q) as items`;
   },
 );
@@ -126,7 +126,7 @@ export async function findingsOfRepo(
 const byIssue = prepared(
   'findings-of-issue',
   (_db, p: Params<Page & { tenantId: number; issueId: number }>) => sql<ListedFinding>`
-    select ${findingColumns}
+    select ${findingColumns(p('tenantId'))}
     from finding_sightings s join findings f on f.tenant_id = s.tenant_id and f.id = s.finding_id
     where s.tenant_id = ${p('tenantId')} and s.issue_id = ${p('issueId')}
     order by f.created_at desc, f.id limit ${p('limit')} offset ${p('offset')}`,
@@ -142,7 +142,7 @@ export const findingsOfIssue = (
 const byId = prepared(
   'finding-by-id',
   (_db, p: Params<{ tenantId: number; id: string }>) => sql<ListedFinding>`
-    select ${findingColumns} from findings f where f.tenant_id = ${p('tenantId')} and f.id = ${p('id')}`,
+    select ${findingColumns(p('tenantId'))} from findings f where f.tenant_id = ${p('tenantId')} and f.id = ${p('id')}`,
 );
 
 export const findingById = (db: Db, tenantId: number, id: string): Promise<ListedFinding | undefined> =>

@@ -37,18 +37,18 @@ const details = prepared(
   (_db, p: Params<{ tenantId: number; ids: readonly string[]; isMapped: boolean }>) => sql<RetrievedItem>`
     select t.id, t.kind, t.title, t.summary, t.status, t.confidence, t.quality_score as "qualityScore", t.source,
       (select coalesce(json_agg(json_build_object('kind', s.scope_kind, 'ref', s.scope_ref) order by s.id), '[]')
-        from intelligence_scopes s where s.tenant_id = t.tenant_id and s.item_id = t.id and ${seen('s')}) as scopes,
+        from intelligence_scopes s where s.tenant_id = ${p('tenantId')} and s.item_id = t.id and ${seen('s')}) as scopes,
       (select coalesce(json_agg(q), '[]') from (
         select e.evidence_type as type, e.ref, e.path, e.url from intelligence_evidence e
-        where e.tenant_id = t.tenant_id and e.item_id = t.id and ${seen('e')} order by e.id desc limit 3) q) as evidence,
+        where e.tenant_id = ${p('tenantId')} and e.item_id = t.id and ${seen('e')} order by e.id desc limit 3) q) as evidence,
       ${p('isMapped')}::boolean
         and exists (
           select from intelligence_evidence e
-          where e.tenant_id = t.tenant_id and e.item_id = t.id and e.evidence_type = 'file' and e.path is not null)
+          where e.tenant_id = ${p('tenantId')} and e.item_id = t.id and e.evidence_type = 'file' and e.path is not null)
         and not exists (
           select from intelligence_evidence e
-          join repo_files f on f.tenant_id = e.tenant_id and f.repo_id = t.repo_id and f.path = e.path
-          where e.tenant_id = t.tenant_id and e.item_id = t.id and e.evidence_type = 'file') as "evidenceMissing"
+          join repo_files f on f.tenant_id = ${p('tenantId')} and f.repo_id = t.repo_id and f.path = e.path
+          where e.tenant_id = ${p('tenantId')} and e.item_id = t.id and e.evidence_type = 'file') as "evidenceMissing"
     from intelligence_items t where t.tenant_id = ${p('tenantId')} and t.id = any(${p('ids')}::uuid[])`,
 );
 

@@ -103,7 +103,7 @@ const byRepo = prepared('intelligence-of-repo', (_db, p: Params<Query>) => {
     and (${p('minConfidence')}::float8 is null or t.confidence >= ${p('minConfidence')})
     and ((${p('scopeKind')}::text is null and ${p('scopeRef')}::text is null) or exists (
       select from intelligence_scopes s
-      where s.tenant_id = t.tenant_id and s.item_id = t.id
+      where s.tenant_id = ${p('tenantId')} and s.item_id = t.id
         and (${p('scopeKind')}::text is null or s.scope_kind = ${p('scopeKind')})
         and (${p('scopeRef')}::text is null or s.scope_ref = ${p('scopeRef')})))`;
   return sql<{ total: number; items: ListedItem[] }>`
@@ -127,11 +127,11 @@ const byId = prepared(
       (select coalesce(json_agg(q), '[]') from (
         select s.id, s.item_id as "itemId", s.scope_kind as "scopeKind", s.scope_ref as "scopeRef", s.metadata,
           ${wireTime('s.created_at')} as "createdAt"
-        from intelligence_scopes s where s.tenant_id = t.tenant_id and s.item_id = t.id order by s.id) q) as scopes,
+        from intelligence_scopes s where s.tenant_id = ${p('tenantId')} and s.item_id = t.id order by s.id) q) as scopes,
       (select coalesce(json_agg(q), '[]') from (
         select e.id, e.item_id as "itemId", e.evidence_type as "evidenceType", e.ref, e.path, e.url, e.excerpt,
           e.metadata, ${wireTime('e.created_at')} as "createdAt"
-        from intelligence_evidence e where e.tenant_id = t.tenant_id and e.item_id = t.id
+        from intelligence_evidence e where e.tenant_id = ${p('tenantId')} and e.item_id = t.id
         order by e.id desc limit ${p('maxEvidence')}) q) as evidence
     from intelligence_items t where t.tenant_id = ${p('tenantId')} and t.id = ${p('id')}`,
 );

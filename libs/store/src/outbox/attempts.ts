@@ -98,7 +98,7 @@ const insertEnded = prepared('insert-projection-attempt', (db, p: Params<EndedAt
     .values({
       tenant_id: p('tenantId'),
       projection_id: p('id'),
-      started_at: sql<string>`coalesce(${p('startedAt')}::timestamptz, svc_now())`,
+      started_at: sql<string>`least(${p('startedAt')}::timestamptz, svc_now())`,
       finished_at: svcNow,
       outcome: p('outcome'),
       error: p('error'),

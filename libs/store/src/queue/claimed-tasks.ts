@@ -67,7 +67,7 @@ export const lockClaimedTask = (
       ),
       sql<boolean>`lease_expires_at < svc_now() or ${isStalled(limits.stallMs)} or exists (
         select from workers w
-        where w.tenant_id = tasks.tenant_id and w.id = tasks.claimed_by
+        where w.tenant_id = ${tenantId} and w.id = tasks.claimed_by
           and w.last_heartbeat_at < svc_now() - ${msInterval(limits.workerSilenceMs)})`.as('stuck'),
     ])
     .where('tenant_id', '=', tenantId)

@@ -1,5 +1,5 @@
 import { ANY_AGENT } from '@pipeline/domain';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { msInterval } from '../driver/clock.ts';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
@@ -7,12 +7,12 @@ import { fleetNote } from '../driver/fragments.ts';
 const any = sql.lit(ANY_AGENT);
 
 /** A claimable task, for a row `t` of tasks, that has waited that long while no worker with its agent is online. */
-const isStranded = (waitMs: number) => sql<boolean>`
+const isStranded = (waitMs: number, tenant: RawBuilder<unknown>) => sql<boolean>`
   t.compared_agent <> ${any} and t.status = 'pending' and t.held is null
   and t.ready_at < svc_now() - ${msInterval(waitMs)}
   and not exists (
-    select from workers w join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id
-    where w.tenant_id = t.tenant_id and w.left_at is null and w.status <> 'offline' and not w.draining
+    select from workers w join repos r on r.tenant_id = ${tenant} and r.id = t.repo_id
+    where w.tenant_id = ${tenant} and w.left_at is null and w.status <> 'offline' and not w.draining
       and t.compared_agent = any(w.agents) and t.task_type = any(w.task_types)
       and (w.repos = '{}' or exists (select from unnest(w.repos) slug where lower(slug) = r.slug_key)))`;
 
@@ -34,7 +34,7 @@ export async function strandedTasks(fleet: Db, waitMs: number, limit: number): P
     ${fleetNote('upkeep of every queue')}
     select t.tenant_id, t.id, o.owner || '/' || o.name as repo, t.issue_number, t.task_type, t.compared_agent
     from tasks t join repos o on o.tenant_id = t.tenant_id and o.id = t.repo_id
-    where ${isStranded(waitMs)}
+    where ${isStranded(waitMs, sql`t.tenant_id`)}
     order by t.ready_at limit ${limit}`.execute(fleet);
   return rows;
 }
@@ -47,7 +47,7 @@ export async function releaseStrandedTask(
 ): Promise<boolean> {
   const { rows } = await sql`
     update tasks t set compared_agent = ${any}
-    where t.tenant_id = ${tenantId} and t.id = ${taskId} and ${isStranded(waitMs)}
+    where t.tenant_id = ${tenantId} and t.id = ${taskId} and ${isStranded(waitMs, sql`${tenantId}`)}
     returning t.id`.execute(db);
   return rows.length > 0;
 }

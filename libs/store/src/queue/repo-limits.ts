@@ -21,13 +21,21 @@ const full = prepared(
     where r.tenant_id = ${p('tenantId')} and (r.unavailable is not null or r.pool_size <= claimed.n)`,
 );
 
+const limitOf = prepared('limit-of-repo', (db, p: Params<InRepo>) =>
+  db
+    .selectFrom('repos')
+    .select('pool_size')
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', p('repoId'))
+    .where('pool_size', 'is not', null),
+);
+
+// Without a FROM: a distributed store would take the lock on the node of the rows, where nobody else looks for it.
 const lockLimit = prepared(
   'lock-repo-limit',
-  (_db, p: Params<InRepo>) => sql<{ pool_size: number }>`
-    select pool_size, pg_advisory_xact_lock(
-      hashtextextended('pipeline.pool:' || ${p('tenantId')}::bigint || ':' || ${p('repoId')}::bigint, 0))::text as locked
-    from repos
-    where tenant_id = ${p('tenantId')} and id = ${p('repoId')} and pool_size is not null`,
+  (_db, p: Params<InRepo>) => sql`
+    select pg_advisory_xact_lock(
+      hashtextextended('pipeline.pool:' || ${p('tenantId')}::bigint || ':' || ${p('repoId')}::bigint, 0))::text as locked`,
 );
 
 const countClaimed = prepared('count-claimed-in-repo', (db, p: Params<InRepo>) =>
@@ -73,9 +81,11 @@ async function claimWithRoom(tx: Tx, tenantId: number, input: ClaimInput): Promi
   const [claimed] = await claimTasks(tx, tenantId, { ...input, claimers: input.claimers.slice(0, 1) });
   if (!claimed) return [];
   const key = { tenantId, repoId: claimed.repo_id };
-  const limit = await lockLimit.first(tx, key);
-  // A separate statement: it must see what the last holder of the lock has committed.
-  if (limit && ((await countClaimed.first(tx, key))?.n ?? 0) > limit.pool_size) throw new NoRoom(claimed.repo_id);
+  const size = (await limitOf.first(tx, key))?.pool_size ?? null;
+  if (size === null) return [claimed];
+  // Separate statements: the count must see what the last holder of the lock has committed.
+  await lockLimit.run(tx, key);
+  if (((await countClaimed.first(tx, key))?.n ?? 0) > size) throw new NoRoom(claimed.repo_id);
   return [claimed];
 }
 

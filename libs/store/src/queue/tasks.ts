@@ -1,6 +1,6 @@
 import { type Hold, WORK_TASK_TYPES } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
-import { svcNow } from '../driver/clock.ts';
+import { CURRENT_TIME, svcNow } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
@@ -70,17 +70,23 @@ export const dueHeldTasks = (fleet: Db, limit: number): Promise<TaskRef[]> =>
 export const taskById = (db: Db, tenantId: number, taskId: string): Promise<TaskRow | undefined> =>
   db.selectFrom('tasks').selectAll().where('tenant_id', '=', tenantId).where('id', '=', taskId).executeTakeFirst();
 
-const recordSign = preparedWrite(
-  'record-task-sign',
-  (db, p: Params<{ tenantId: number; taskId: string; started: boolean }>) =>
-    db
-      .updateTable('tasks')
-      .set({
-        progress_at: svcNow,
-        started_at: sql`case when ${p('started')}::boolean then coalesce(started_at, svc_now()) else started_at end`,
-      })
-      .where('tenant_id', '=', p('tenantId'))
-      .where('id', '=', p('taskId')),
+type Signed = { tenantId: number; taskId: string };
+
+/** `least` keeps an earlier start, and is NULL-safe: of NULL and the present it returns the present. */
+const recordStart = preparedWrite('record-task-start', (db, p: Params<Signed>) =>
+  db
+    .updateTable('tasks')
+    .set({ progress_at: svcNow, started_at: sql`least(started_at, svc_now())` })
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', p('taskId')),
+);
+
+const recordProgress = preparedWrite('record-task-progress', (db, p: Params<Signed>) =>
+  db
+    .updateTable('tasks')
+    .set({ progress_at: svcNow })
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', p('taskId')),
 );
 
 /** Records on a claimed task, whose run the caller has locked, that work has started or made progress. */
@@ -90,7 +96,7 @@ export async function updateTask(
   taskId: string,
   sign: 'started' | 'progress',
 ): Promise<void> {
-  await recordSign.run(tx, { tenantId, taskId, started: sign === 'started' });
+  await (sign === 'started' ? recordStart : recordProgress).run(tx, { tenantId, taskId });
 }
 
 /**
@@ -141,7 +147,7 @@ export async function releaseHeldTask(
 }
 
 /** The waiting time starts now, unless it already had; of consecutive holds the last one counts. */
-const readyNow = sql<string>`case when held is null and status = 'pending' then ready_at else svc_now() end`;
+const readyNow = sql<string>`least(svc_now(), case when held is null and status = 'pending' then ready_at else 'infinity' end)`;
 
 /** Updates a task that the caller has locked. */
 export async function setTask(tx: Tx, tenantId: number, taskId: string, change: Change<'tasks'>): Promise<void> {
@@ -183,7 +189,8 @@ export async function holdPendingTask(tx: Tx, tenantId: number, issueId: number)
 export async function resumePendingTask(tx: Tx, tenantId: number, issueId: number, held: Hold | null): Promise<void> {
   await tx
     .updateTable('tasks')
-    .set({ held: held ?? sql<'backoff' | null>`case when run_after > svc_now() then 'backoff' end`, ready_at: svcNow })
+    .from(CURRENT_TIME)
+    .set({ held: held ?? sql<'backoff' | null>`case when run_after > n.now then 'backoff' end`, ready_at: svcNow })
     .where('tenant_id', '=', tenantId)
     .where('issue_id', '=', issueId)
     .where('status', '=', 'pending')

@@ -1,6 +1,8 @@
+import { parseArgs } from 'node:util';
 import { withSecretFiles } from '@pipeline/runtime/secret-files';
 import { z } from 'zod';
 import { isRefusedLogin, isUnavailable } from '../driver/store-errors.ts';
+import { distribute, printDistribution } from './distribute.ts';
 import { migrateToLatest } from './schema.ts';
 import { applyRoles, DEFAULT_ROLE_PREFIX, ROLE_PREFIX, type RoleReport } from './service-roles.ts';
 
@@ -8,10 +10,12 @@ const WAIT_MS = 30_000;
 const EXIT_USAGE = 2;
 const EXIT_CONFIG = 78;
 
-const USAGE = `usage: migrate
+const USAGE = `usage: migrate [--distribute [--plan]]
 Brings the schema of the database at DATABASE_URL to this release, and prepares the roles of the services. It waits up to
 30 seconds for the server, and prints one line of JSON. Running it again changes nothing. The other variables are in
 docs/reference/environment.md.
+--distribute  also distributes the tables by tenant, on a PostgreSQL with Citus; tables that are distributed are left as they are.
+--plan        prints the statements of --distribute instead, and changes nothing.
 Exit status: 0 done, 1 it failed (see \`error\`), 2 wrong usage, 78 wrong setting.
 `;
 
@@ -67,12 +71,41 @@ async function prepareRoles(url: string, env: Env): Promise<RoleReport> {
 const present = () =>
   Object.fromEntries(Object.entries(withSecretFiles(process.env)).filter(([, value]) => value !== ''));
 
+interface Wanted {
+  help: boolean;
+  distribute: boolean;
+  plan: boolean;
+}
+
+/** @returns undefined for wrong usage. */
+function parsed(args: readonly string[]): Wanted | undefined {
+  const options = {
+    help: { type: 'boolean', short: 'h', default: false },
+    distribute: { type: 'boolean', default: false },
+    plan: { type: 'boolean', default: false },
+  } as const;
+  try {
+    const { values } = parseArgs({ args: [...args], options });
+    return values.plan && !values.distribute ? undefined : values;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns the line to print. */
+async function migrateAll(url: string, env: Env, wanted: Wanted): Promise<string> {
+  const report = await migrateWhenReachable(url);
+  const roles = await prepareRoles(url, env);
+  const placed = wanted.distribute ? { distributed: await distribute(url) } : {};
+  return `${JSON.stringify({ ok: true, ...report, roles, ...placed })}\n`;
+}
+
 /** A function instead of top-level awaits, which the CommonJS bundle does not support. */
 async function main(args: readonly string[]): Promise<void> {
-  if (args.length > 0) {
-    const isHelp = args.every((arg) => arg === '--help' || arg === '-h');
-    (isHelp ? process.stdout : process.stderr).write(USAGE);
-    process.exitCode = isHelp ? 0 : EXIT_USAGE;
+  const wanted = parsed(args);
+  if (wanted === undefined || wanted.help) {
+    (wanted ? process.stdout : process.stderr).write(USAGE);
+    process.exitCode = wanted ? 0 : EXIT_USAGE;
     return;
   }
   const env = Env.safeParse(present());
@@ -83,9 +116,7 @@ async function main(args: readonly string[]): Promise<void> {
   }
   try {
     const url = env.data.DATABASE_DIRECT_URL ?? env.data.DATABASE_URL;
-    const report = await migrateWhenReachable(url);
-    const roles = await prepareRoles(url, env.data);
-    process.stdout.write(`${JSON.stringify({ ok: true, ...report, roles })}\n`);
+    process.stdout.write(await (wanted.plan ? printDistribution(url) : migrateAll(url, env.data, wanted)));
   } catch (error) {
     const cause = error instanceof Error && error.cause !== undefined ? `: ${String(error.cause)}` : '';
     process.stdout.write(`${JSON.stringify({ ok: false, error: `${String(error)}${cause}` })}\n`);

@@ -73,7 +73,7 @@ export async function automationOf(db: Db, { tenantId, repoId }: StrategyKey): P
       eb
         .selectFrom('strategy_snapshots as s')
         .select(({ fn }) => fn.max('s.iso_week').as('week'))
-        .whereRef('s.tenant_id', '=', 'a.tenant_id')
+        .where('s.tenant_id', '=', tenantId)
         .whereRef('s.repo_id', '=', 'a.repo_id')
         .as('week'),
       eb
@@ -81,7 +81,7 @@ export async function automationOf(db: Db, { tenantId, repoId }: StrategyKey): P
           eb
             .selectFrom('strategy_charters as c')
             .select('c.version')
-            .whereRef('c.tenant_id', '=', 'a.tenant_id')
+            .where('c.tenant_id', '=', tenantId)
             .whereRef('c.repo_id', '=', 'a.repo_id'),
         )
         .as('chartered'),

@@ -76,31 +76,36 @@ export async function nextFinishedRuns(
   }
   const { rows } = await sql<FinishedRun>`
     ${fleetNote('one export serves all tenants')}
-    select r.tenant_id as "tenantId", r.id as "runId", r.task_id as "taskId", r.task_type as "taskType", r.attempt,
-      r.agent as role, r.worker_id as "workerId", p.owner || '/' || p.name as repo, r.issue_id as "issueId",
-      i.issue_number as "issueNumber", i.created_at as "issueCreatedAt", r.claimed_at as "claimedAt",
-      r.finished_at as "finishedAt", r.status, r.outcome, r.error_class as "errorClass",
-      left(r.error_message, ${sql.lit(MAX_ERROR)}) as "errorMessage", r.finished_at::text as position, calls.of_run as calls
-    from (
-      select u.* from runs u
+    with ended as materialized (
+      select u.tenant_id, u.id, u.task_id, u.task_type, u.attempt, u.agent, u.worker_id, u.repo_id, u.issue_id, u.claimed_at,
+        u.finished_at, u.status, u.outcome, u.error_class, u.error_message
+      from runs u
       where u.finished_at is not null
         and (u.finished_at, u.tenant_id, u.id)
           > (${cursor.position}::timestamptz, ${cursor.run_tenant_id}::bigint, ${cursor.run_id}::bigint)
         and u.finished_at < svc_now() - ${msInterval(settledMs)}
       order by u.finished_at, u.tenant_id, u.id
       limit ${limit}
-    ) r
-    join repos p on p.tenant_id = r.tenant_id and p.id = r.repo_id
-    left join issues i on i.tenant_id = r.tenant_id and i.id = r.issue_id
-    cross join lateral (
-      select coalesce(json_agg(json_build_object(
+    ), calls as materialized (
+      select a.tenant_id, a.run_id, json_agg(json_build_object(
         'index', a.invocation_index, 'agent', a.agent, 'model', a.model, 'provider', a.provider, 'inputTokens', a.input_tokens,
         'outputTokens', a.output_tokens, 'cacheReadTokens', a.cache_read_tokens,
         'cacheWriteTokens', a.cache_write_tokens, 'turns', a.turns, 'costUsd', a.cost_usd,
         'stopReason', a.stop_reason, 'reportedAt', a.created_at
-      ) order by a.invocation_index), '[]') as of_run
-      from agent_invocations a where a.tenant_id = r.tenant_id and a.run_id = r.id
-    ) calls
+      ) order by a.invocation_index) as of_run
+      from ended r join agent_invocations a on a.tenant_id = r.tenant_id and a.run_id = r.id
+      group by a.tenant_id, a.run_id
+    )
+    select r.tenant_id as "tenantId", r.id as "runId", r.task_id as "taskId", r.task_type as "taskType", r.attempt,
+      r.agent as role, r.worker_id as "workerId", p.owner || '/' || p.name as repo, r.issue_id as "issueId",
+      i.issue_number as "issueNumber", i.created_at as "issueCreatedAt", r.claimed_at as "claimedAt",
+      r.finished_at as "finishedAt", r.status, r.outcome, r.error_class as "errorClass",
+      left(r.error_message, ${sql.lit(MAX_ERROR)}) as "errorMessage", r.finished_at::text as position,
+      coalesce(calls.of_run, '[]') as calls
+    from ended r
+    join repos p on p.tenant_id = r.tenant_id and p.id = r.repo_id
+    left join issues i on i.tenant_id = p.tenant_id and i.id = r.issue_id
+    left join calls on calls.tenant_id = p.tenant_id and calls.run_id = r.id
     order by r.finished_at, r.tenant_id, r.id`.execute(fleet);
   return rows;
 }

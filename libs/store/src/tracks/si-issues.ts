@@ -71,7 +71,7 @@ export async function setSiIssueWanted(tx: Tx, tenantId: number, id: string, wan
 const settle = prepared(
   'settle-si-issue',
   (_db, p: Params<{ tenantId: number; repoId: number; number: number; done: boolean }>) => sql`
-    update si_issues set completed_at = case when ${p('done')}::boolean then svc_now() end
+    update si_issues set completed_at = (select svc_now() where ${p('done')}::boolean)
     where tenant_id = ${p('tenantId')} and repo_id = ${p('repoId')} and issue_number = ${p('number')}
       and (completed_at is null) = ${p('done')}::boolean`,
 );

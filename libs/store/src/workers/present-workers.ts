@@ -32,9 +32,9 @@ const present = prepared(
         when held.task_type is not null then ${statusIf({ draining: false, busy: true })}
         else ${statusIf({ draining: false, busy: false })} end,
       left_at = case when ${p('alive')}::boolean then null else w.left_at end,
-      last_heartbeat_at = case when ${p('alive')}::boolean then svc_now() else w.last_heartbeat_at end
+      last_heartbeat_at = case when ${p('alive')}::boolean then held.now else w.last_heartbeat_at end
     from (
-      select wanted.id, t.task_type, t.issue_number, r.owner, r.name
+      select wanted.id, t.task_type, t.issue_number, r.owner, r.name, svc_now() as now
       from unnest((select ${p('ids')}::text[])) as wanted (id)
       left join lateral (
         select task_type, issue_number, repo_id from tasks

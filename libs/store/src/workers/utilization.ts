@@ -16,27 +16,34 @@ export interface Utilization {
  * of these workers in that time, by index runs_of_worker.
  */
 export async function utilization(fleet: Db, windowMs: number): Promise<Utilization[]> {
+  const from = sql`svc_now() - ${msInterval(windowMs)}`;
+  // Times are aggregated by worker in one relation without a lateral subquery, which a distributed store would refuse;
+  // the rest of the statement reads only that relation.
   const { rows } = await sql<Utilization>`
     ${fleetNote('operators see all tenants')}
-    select w.tenant_id, w.id as worker_id, ${total(sql`o.there`)} as online_ms,
-      ${total(sql`o.there * b.held`)} as busy_ms
-    from workers w
-    cross join (select tstzmultirange(tstzrange(svc_now() - ${msInterval(windowMs)}, svc_now())) as period) win
-    cross join lateral (
-      select coalesce(range_agg(tstzrange(p.started_at, greatest(p.started_at, coalesce(p.ended_at, svc_now())))), '{}')
-        * win.period as there
+    with online as materialized (
+      select p.tenant_id, p.worker_id,
+        range_agg(tstzrange(p.started_at, greatest(p.started_at, coalesce(p.ended_at, svc_now())))) as there
       from worker_periods p
-      where p.tenant_id = w.tenant_id and p.worker_id = w.id and p.kind = 'online'
-        and (p.ended_at is null or p.ended_at > svc_now() - ${msInterval(windowMs)})
-    ) o
-    cross join lateral (
-      select coalesce(range_agg(tstzrange(r.claimed_at,
-        greatest(r.claimed_at, coalesce(r.finished_at, least(r.lease_expires_at, svc_now()))))), '{}') as held
-      from runs r
-      where r.tenant_id = w.tenant_id and r.worker_id = w.id
-        and r.claimed_at > svc_now() - ${msInterval(windowMs)} - interval '1 day'
-    ) b
-    where w.left_at is null`.execute(fleet);
+      where p.kind = 'online' and (p.ended_at is null or p.ended_at > ${from})
+      group by p.tenant_id, p.worker_id
+    ), claims as materialized (
+      select v.tenant_id, v.id as worker_id, range_agg(tstzrange(r.claimed_at,
+        greatest(r.claimed_at, coalesce(r.finished_at, least(r.lease_expires_at, svc_now()))))) as held
+      from workers v join runs r on r.tenant_id = v.tenant_id and r.worker_id = v.id
+      where v.left_at is null and r.claimed_at > ${from} - interval '1 day'
+      group by v.tenant_id, v.id
+    ), times as materialized (
+      select w.tenant_id, w.id, coalesce(o.there, '{}') as there, coalesce(b.held, '{}') as held
+      from workers w
+      left join online o on o.tenant_id = w.tenant_id and o.worker_id = w.id
+      left join claims b on b.tenant_id = w.tenant_id and b.worker_id = w.id
+      where w.left_at is null
+    ), present as (
+      select tenant_id, id, there * tstzmultirange(tstzrange(${from}, svc_now())) as there, held from times
+    )
+    select tenant_id, id as worker_id, ${total(sql`there`)} as online_ms, ${total(sql`there * held`)} as busy_ms
+    from present`.execute(fleet);
   return rows;
 }
 

@@ -48,13 +48,9 @@ export async function workersOnFloor(
 ): Promise<FloorWorker[]> {
   const { rows } = await sql<FlatRow>`
     ${fleetNote('operators see all tenants')}
-    select w.tenant_id, w.id, w.version, w.repos, w.task_types, w.status, w.registered_at, w.last_heartbeat_at,
-      case when w.last_heartbeat_at < svc_now() - ${msInterval(workerSilenceMs)}
-        then w.last_heartbeat_at + ${msInterval(workerSilenceMs)} end as silent_since,
-      w.stalled_since, t.*
-    from workers w
-    left join lateral (
-      select t.id as task_id, t.task_type as type, t.repo_id, r.owner || '/' || r.name as repo,
+    with t as materialized (
+      select distinct on (t.tenant_id, t.claimed_by) t.tenant_id, t.claimed_by, t.id as task_id, t.task_type as type,
+        t.repo_id, r.owner || '/' || r.name as repo,
         nullif(t.issue_number, 0) as issue_number, i.state, f.assignee, t.claimed_at,
         greatest(0, extract(epoch from svc_now() - t.claimed_at) * 1000)::bigint as running_ms,
         least(case when t.lease_expires_at < svc_now() then t.lease_expires_at end,
@@ -64,9 +60,16 @@ export async function workersOnFloor(
       join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id
       left join issues i on i.tenant_id = t.tenant_id and i.id = t.issue_id
       left join issue_host_facts f on f.tenant_id = t.tenant_id and f.issue_id = t.issue_id
-      where t.tenant_id = w.tenant_id and t.claimed_by = w.id and t.status = 'claimed'
-      order by t.claimed_at limit 1
-    ) t on true
+      where t.status = 'claimed'
+      order by t.tenant_id, t.claimed_by, t.claimed_at
+    )
+    select w.tenant_id, w.id, w.version, w.repos, w.task_types, w.status, w.registered_at, w.last_heartbeat_at,
+      case when w.last_heartbeat_at < svc_now() - ${msInterval(workerSilenceMs)}
+        then w.last_heartbeat_at + ${msInterval(workerSilenceMs)} end as silent_since,
+      w.stalled_since, t.task_id, t.type, t.repo_id, t.repo, t.issue_number, t.state, t.assignee, t.claimed_at, t.running_ms,
+      t.stuck_since
+    from workers w
+    left join t on t.tenant_id = w.tenant_id and t.claimed_by = w.id
     where w.left_at is null
     order by w.tenant_id, w.name`.execute(fleet);
   return rows.map(

@@ -11,10 +11,11 @@ export async function openPeriod(
   workerId: string,
   period: { kind: WorkerPeriodKind; startedAt?: string },
 ): Promise<void> {
+  const startedAt = period.startedAt === undefined ? svcNow : sql<string>`${period.startedAt}::timestamptz`;
   // A period may start at the instant in which the previous one ended: then it is continued.
   await sql`
     insert into worker_periods (tenant_id, worker_id, kind, started_at)
-    select ${tenantId}, ${workerId}, ${period.kind}, coalesce(${period.startedAt ?? null}::timestamptz, svc_now())
+    select ${tenantId}, ${workerId}, ${period.kind}, ${startedAt}
     where not exists (
       select from worker_periods
       where tenant_id = ${tenantId} and worker_id = ${workerId} and kind = ${period.kind} and ended_at is null)

@@ -102,15 +102,34 @@ interface WorkerTokenSummary {
   revoked_at: string | null;
 }
 
+type TokenOfRepos = Omit<WorkerTokenSummary, 'repos'> & { tenant_id: number; repo_ids: number[] | null };
+
 /** Tokens of a tenant, or all, newest first; never the tokens themselves, which are not stored. */
 export async function listWorkerTokens(fleet: Db, tenantId: number | null): Promise<WorkerTokenSummary[]> {
-  const { rows } = await sql<WorkerTokenSummary>`
+  const { rows } = await sql<TokenOfRepos>`
     ${fleetNote('who administers the deployment sees all of it')}
-    select w.id, t.external_id as org, w.name, w.created_at, w.expires_at, w.last_used_at, w.revoked_at, case when w.repo_ids is not null then coalesce((
-      select array_agg(r.owner || '/' || r.name order by r.slug_key) from repos r
-      where r.tenant_id = w.tenant_id and r.id = any(w.repo_ids)), '{}') end as repos
+    select w.id, w.tenant_id, t.external_id as org, w.name, w.created_at, w.expires_at, w.last_used_at, w.revoked_at, w.repo_ids
     from worker_tokens w join tenants t on t.id = w.tenant_id
     where ${tenantId}::bigint is null or w.tenant_id = ${tenantId}
     order by w.created_at desc, w.id`.execute(fleet);
-  return rows;
+  const slugs = await slugsByRepo(fleet, rows);
+  return rows.map(({ tenant_id, repo_ids, ...token }) => ({
+    ...token,
+    repos: repo_ids === null ? null : repo_ids.flatMap((id) => slugs.get(`${tenant_id} ${id}`) ?? []).sort(byKey),
+  }));
+}
+
+const byKey = (a: string, b: string) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1);
+
+/** Slugs of the repos of these tokens, by tenant and id. */
+async function slugsByRepo(fleet: Db, tokens: readonly TokenOfRepos[]): Promise<ReadonlyMap<string, string>> {
+  const ids = tokens.flatMap((token) => token.repo_ids ?? []);
+  if (ids.length === 0) return new Map();
+  const rows = await fleet
+    .selectFrom('repos')
+    .modifyFront(fleetNote('who administers the deployment sees all of it'))
+    .select(['tenant_id', 'id', 'owner', 'name'])
+    .where('id', '=', sql<number>`any(${[...new Set(ids)]}::bigint[])`)
+    .execute();
+  return new Map(rows.map(({ tenant_id, id, owner, name }) => [`${tenant_id} ${id}`, `${owner}/${name}`]));
 }

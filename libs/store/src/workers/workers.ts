@@ -261,7 +261,7 @@ export async function repoOfWorker(tx: Tx, worker: WorkerRow): Promise<number | 
     where r.tenant_id = ${worker.tenant_id}
     order by not exists (
         select from tasks t
-        where t.tenant_id = r.tenant_id and t.repo_id = r.id and t.claimed_by = ${worker.id} and t.status = 'claimed'),
+        where t.tenant_id = ${worker.tenant_id} and t.repo_id = r.id and t.claimed_by = ${worker.id} and t.status = 'claimed'),
       not r.slug_key = any(${worker.repos.map((slug) => slug.toLowerCase())}), r.id
     limit 1`.execute(tx);
   return rows[0]?.id ?? null;

@@ -100,16 +100,19 @@ export async function resolveEdgesToEnded(
     .where('e.child_repo_id', '=', child.repoId)
     .where('e.child_issue_number', '=', child.number)
     .where('e.active', '=', true)
-    .where((eb) => eb.exists(endedParent(eb)))
+    .where((eb) => eb.exists(endedParent(eb, tenantId)))
     .execute();
 }
 
+/** The tenant of the edge `e`: of one tenant by its id, so that the statement runs on one shard; of all by the edge. */
+const tenantOfE = (tenantId: number | null) => (tenantId === null ? sql.ref<number>('e.tenant_id') : sql.val(tenantId));
+
 /** The parent of edge `e`, if it is done; by the unique key of issues. */
-const endedParent = (eb: ExpressionBuilder<DB & { e: DB['issue_edges'] }, 'e'>) =>
+const endedParent = (eb: ExpressionBuilder<DB & { e: DB['issue_edges'] }, 'e'>, tenantId: number | null) =>
   eb
     .selectFrom('issues as p')
     .select('p.id')
-    .whereRef('p.tenant_id', '=', 'e.tenant_id')
+    .where('p.tenant_id', '=', tenantOfE(tenantId))
     .whereRef('p.repo_id', '=', 'e.parent_repo_id')
     .whereRef('p.issue_number', '=', 'e.parent_issue_number')
     .where('p.state', '=', 'done');
@@ -161,7 +164,7 @@ export const releasableIssues = (fleet: Db, limit: number): Promise<{ tenant_id:
             .whereRef('e.child_issue_number', '=', 'i.issue_number')
             .where('e.kind', '=', 'depends_on')
             .where('e.active', '=', true)
-            .where((inner) => inner.not(inner.exists(endedParent(inner)))),
+            .where((inner) => inner.not(inner.exists(endedParent(inner, null)))),
         ),
       ),
     )
@@ -203,17 +206,17 @@ export async function wouldCycle(tx: Tx, tenantId: number, child: EdgeEnd, paren
 }
 
 /** The child of edge `e`, if it is done; by the unique key of issues. */
-const endedChild = (eb: ExpressionBuilder<DB & { e: DB['issue_edges'] }, 'e'>) =>
+const endedChild = (eb: ExpressionBuilder<DB & { e: DB['issue_edges'] }, 'e'>, tenantId: number | null) =>
   eb
     .selectFrom('issues as c')
     .select('c.id')
-    .whereRef('c.tenant_id', '=', 'e.tenant_id')
+    .where('c.tenant_id', '=', tenantOfE(tenantId))
     .whereRef('c.repo_id', '=', 'e.child_repo_id')
     .whereRef('c.issue_number', '=', 'e.child_issue_number')
     .where('c.state', '=', 'done');
 
-const mergedChild = (eb: ExpressionBuilder<DB & { e: DB['issue_edges'] }, 'e'>) =>
-  endedChild(eb)
+const mergedChild = (eb: ExpressionBuilder<DB & { e: DB['issue_edges'] }, 'e'>, tenantId: number) =>
+  endedChild(eb, tenantId)
     .innerJoin('pull_requests as pr', (join) =>
       join.onRef('pr.tenant_id', '=', 'c.tenant_id').onRef('pr.issue_id', '=', 'c.id'),
     )
@@ -234,7 +237,7 @@ export async function resolveEndedSubtasks(
       active: false,
       resolved_by: eb
         .case()
-        .when(eb.exists(mergedChild(eb)))
+        .when(eb.exists(mergedChild(eb, tenantId)))
         .then('merged')
         .else('cancelled')
         .end(),
@@ -245,7 +248,7 @@ export async function resolveEndedSubtasks(
     .where('e.parent_repo_id', '=', epic.repoId)
     .where('e.parent_issue_number', '=', epic.number)
     .where('e.active', '=', true)
-    .where((eb) => eb.exists(endedChild(eb)))
+    .where((eb) => eb.exists(endedChild(eb, tenantId)))
     .execute();
 }
 
@@ -263,7 +266,7 @@ export const finishedEpics = (fleet: Db, limit: number): Promise<{ tenant_id: nu
             .whereRef('e.parent_issue_number', '=', 'i.issue_number')
             .where('e.kind', '=', 'subtask')
             .where('e.active', '=', true)
-            .where((inner) => inner.not(inner.exists(endedChild(inner)))),
+            .where((inner) => inner.not(inner.exists(endedChild(inner, null)))),
         ),
       ),
     )

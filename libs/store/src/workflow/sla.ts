@@ -28,14 +28,14 @@ export const slaLimitOf = (limits: WarnAfterMinutes): RawBuilder<number | null> 
   (select (s->>'warnAfterMinutes')::float8 from jsonb_array_elements(w.body->'states') s where s->>'name' = i.state),
   (${JSON.stringify(limits)}::jsonb->>i.state)::float8)`;
 
-const breaching = (limits: WarnAfterMinutes): RawBuilder<SlaBreach> => sql`
+const WATCHED: RawBuilder<unknown> = sql`
   from issues i
   join repos r on r.tenant_id = i.tenant_id and r.id = i.repo_id and r.enabled
-  join workflow_snapshots w on w.tenant_id = i.tenant_id and w.repo_id = i.repo_id and w.active
-  cross join lateral (select ${slaLimitOf(limits)} as minutes) l`;
+  join workflow_snapshots w on w.tenant_id = i.tenant_id and w.repo_id = i.repo_id and w.active`;
 
 /** Exact time in state of an issue; the index contains only the hour. */
-const tooLong = sql<boolean>`i.state_entered_at <= svc_now() - make_interval(secs => l.minutes * 60)`;
+const isTooLong = (limits: WarnAfterMinutes) =>
+  sql<boolean>`i.state_entered_at <= svc_now() - make_interval(secs => ${slaLimitOf(limits)} * 60)`;
 
 /**
  * The shortest limit of any active workflow or of `limits`, in minutes; null = none sets a limit. Cost: one read of the
@@ -63,10 +63,10 @@ export const slaBreaches = (
 ): RawBuilder<SlaBreach> => sql`
   ${fleetNote('the loop watches the issues of all tenants')}
   select i.tenant_id, ${fingerprint} as fingerprint, r.owner, r.name, i.issue_number, i.state,
-    floor(extract(epoch from svc_now() - i.state_entered_at) / 60)::int as minutes, l.minutes as limit_minutes,
+    floor(extract(epoch from svc_now() - i.state_entered_at) / 60)::int as minutes, ${slaLimitOf(limits)} as limit_minutes,
     case when i.plan_status = 'pending' and i.state = 'human-review-ready' then i.plan_version end as pending_plan
-  ${breaching(limits)}
-  where i.standing_since_hour <= svc_now() - make_interval(secs => ${shortestMinutes}::float8 * 60) and ${tooLong}
+  ${WATCHED}
+  where i.standing_since_hour <= svc_now() - make_interval(secs => ${shortestMinutes}::float8 * 60) and ${isTooLong(limits)}
     and not exists (
       select from alerts a
       where a.tenant_id = i.tenant_id and a.fingerprint = ${fingerprint} and a.resolved_at is null)
@@ -84,10 +84,10 @@ export async function endedSlaBreaches(
     select a.tenant_id, a.fingerprint
     from alerts a
     where a.detector = ${DETECTOR} and a.resolved_at is null and not exists (
-      select ${breaching(limits)}
+      select ${WATCHED}
       where i.tenant_id = a.tenant_id and i.issue_number = a.issue_number
         and i.repo_id = split_part(split_part(a.fingerprint, ':', 2), '#', 1)::bigint
-        and i.standing_since_hour is not null and ${tooLong})
+        and i.standing_since_hour is not null and ${isTooLong(limits)})
     order by a.tenant_id, a.fingerprint
     limit ${batch}`.execute(fleet);
   return rows;

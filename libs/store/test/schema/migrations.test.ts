@@ -88,8 +88,8 @@ describe('assertSchema', () => {
 
 describe('migrate command', () => {
   const main = join(import.meta.dirname, '../../src/schema/migrate-main.ts');
-  const migrate = (env: Record<string, string>) =>
-    run(process.execPath, [main], {
+  const migrate = (env: Record<string, string>, ...args: string[]) =>
+    run(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], {
       env: { PATH: process.env.PATH ?? '', DATABASE_ROLE_PREFIX: 'pipeline_test', ...env },
     }).then(
       ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
@@ -126,5 +126,31 @@ describe('migrate command', () => {
     expect(code).toBe(1);
     expect(JSON.parse(stdout).error).toContain('database "pipeline_no_such_database" does not exist');
     expect(Date.now() - began).toBeLessThan(20_000);
+  });
+
+  test('refuses to distribute the tables where the extension is missing, and names the remedy', async () => {
+    const { code, stdout } = await migrate({ DATABASE_URL: database.adminUrl }, '--distribute');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false });
+    expect(JSON.parse(stdout).error).toMatch(
+      /DistributionError: this database does not have the extension "citus": .*\(docs\/scale.md\)/,
+    );
+  });
+
+  test('prints the plan of the distribution and changes nothing', async () => {
+    const { code, stdout } = await migrate({ DATABASE_URL: database.adminUrl }, '--distribute', '--plan');
+    expect(code).toBe(0);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.every((line) => line.endsWith(';'))).toBe(true);
+    expect(lines).toContain("select create_reference_table('pipeline.tenants');");
+    expect(lines).toContain(
+      "select create_distributed_table('pipeline.issues', 'tenant_id', colocate_with => 'pipeline.repos');",
+    );
+  });
+
+  test('refuses a plan without a distribution, and unknown options', async () => {
+    for (const args of [['--plan'], ['--shards', '8'], ['now']]) {
+      expect(await migrate({ DATABASE_URL: database.adminUrl }, ...args)).toMatchObject({ code: 2, stdout: '' });
+    }
   });
 });

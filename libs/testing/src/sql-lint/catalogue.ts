@@ -7,6 +7,7 @@ export interface Catalogue {
   tables: ReadonlySet<string>;
   /** By name, the least stable of its overloads. */
   functions: ReadonlyMap<string, Volatility>;
+  aggregates: ReadonlySet<string>;
   /** Names of functions that give a timestamptz. */
   timeFunctions: ReadonlySet<string>;
   /** Names of columns that hold a timestamptz in some table. */
@@ -30,6 +31,7 @@ export async function readCatalogue(client: pg.ClientBase): Promise<Catalogue> {
       `select relname as name from pg_class where relnamespace = 'pipeline'::regnamespace and relkind in ('r', 'p')`,
     ),
     functions: new Map(rows.map((row) => [row.name, VOLATILITY[row.volatility] ?? 'volatile'])),
+    aggregates: await names(`select distinct proname as name from pg_proc where prokind = 'a'`),
     timeFunctions: await names(
       `select distinct proname as name from pg_proc where prorettype = 'timestamptz'::regtype and not proretset`,
     ),

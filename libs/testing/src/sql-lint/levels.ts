@@ -63,9 +63,13 @@ export interface Relation {
   table: string | null;
 }
 
+/** Where a level stands in its parent: the sides of a UNION stand where the UNION stands. */
+type Place = 'top' | 'cte' | 'from' | 'lateral' | 'expression';
+
 /** One SELECT, INSERT, UPDATE, DELETE or MERGE, with what it reads and writes itself. */
 export interface Level {
   kind: StatementKind;
+  place: Place;
   fields: Fields;
   /** What FROM, USING or the statement itself names, the target of UPDATE and DELETE first. */
   relations: Relation[];
@@ -77,19 +81,59 @@ export function levelsOf(tree: unknown): Level[] {
   const ctes = new Set<string>();
   collectCtes(tree, ctes);
   const levels: Level[] = [];
-  const add = (kind: StatementKind, fields: Fields, parent: Level | null) => {
-    const level: Level = { kind, fields, relations: relationsOf(kind, fields, ctes), parent };
+  const add = (kind: StatementKind, fields: Fields, at: Pick<Level, 'parent' | 'place'>) => {
+    const level: Level = { kind, fields, relations: relationsOf(kind, fields, ctes), ...at };
     levels.push(level);
     // The two sides of a UNION stand there without their kind.
-    for (const side of [fields.larg, fields.rarg]) if (kind === 'SelectStmt' && side) add(kind, side as Fields, parent);
+    for (const side of [fields.larg, fields.rarg]) if (kind === 'SelectStmt' && side) add(kind, side as Fields, at);
     const { larg: _l, rarg: _r, ...rest } = fields;
-    for (const child of inner(kind === 'SelectStmt' ? rest : fields)) add(child.kind, child.fields, level);
+    const places = placesIn(rest);
+    for (const child of inner(kind === 'SelectStmt' ? rest : fields)) {
+      add(child.kind, child.fields, { parent: level, place: places.get(child.fields) ?? 'expression' });
+    }
   };
   for (const kind of STATEMENTS) {
     const fields = as(kind, tree);
-    if (fields) add(kind, fields, null);
+    if (fields) add(kind, fields, { parent: null, place: 'top' });
   }
   return levels;
+}
+
+/** The statements directly inside that are relations of this one, and how they are. */
+function placesIn(fields: Fields): ReadonlyMap<unknown, Place> {
+  const statement = (node: unknown) => STATEMENTS.map((kind) => as(kind, node)).find((found) => found !== undefined);
+  return new Map([
+    ...own(fields, 'CommonTableExpr').map((cte): [unknown, Place] => [statement(cte.ctequery), 'cte']),
+    ...own(fields, 'RangeSubselect').map((range): [unknown, Place] => [
+      statement(range.subquery),
+      range.lateral === true ? 'lateral' : 'from',
+    ]),
+  ]);
+}
+
+/** The relations of outer queries that each level names, itself or in a subquery of it. A CTE sees no outer query. */
+export function outerRelations(levels: readonly Level[]): ReadonlyMap<Level, readonly Relation[]> {
+  const found = new Map<Level, readonly Relation[]>();
+  // Inner levels come after outer ones.
+  for (const level of [...levels].reverse()) {
+    const { larg, rarg, ...fields } = level.fields;
+    const named = new Set(own(fields, 'ColumnRef').flatMap((column) => words(column.fields).at(-2) ?? []));
+    const sides = levels.filter((side) => side.fields === larg || side.fields === rarg);
+    const below = levels.filter(({ parent, place }) => parent === level && place !== 'cte');
+    const beyond = [...sides, ...below].flatMap((child) => found.get(child) ?? []);
+    const outside = beyond.filter((relation) => !level.relations.includes(relation));
+    found.set(level, [...new Set([...outerOf(level, named), ...outside])]);
+  }
+  return found;
+}
+
+function outerOf(level: Level, names: Set<string>): Relation[] {
+  for (const { alias } of level.relations) names.delete(alias);
+  const found: Relation[] = [];
+  for (let at = level; at.parent && at.place !== 'cte'; at = at.parent) {
+    found.push(...at.parent.relations.filter(({ alias }) => names.delete(alias)));
+  }
+  return found;
 }
 
 function collectCtes(node: unknown, names: Set<string>): void {

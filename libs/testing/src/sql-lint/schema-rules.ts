@@ -1,5 +1,5 @@
+import { PLACEMENT, type Placement } from '@pipeline/store';
 import type pg from 'pg';
-import { PLACEMENT, type Placement } from './placement.ts';
 
 /** t = our tables without partitions; own = its columns by name; led = whether a key's first column is tenant_id. */
 const CHECKS = `
@@ -38,6 +38,13 @@ const CHECKS = `
   from t join pg_trigger g on g.tgrelid = t.oid and not g.tgisinternal
   union all select format('%s: %s is an identity column', t.name, a.attname)
   from t join pg_attribute a on a.attrelid = t.oid and a.attidentity <> ''
+  union all select format('function %s(): the planner inlines it: write it in PL/pgSQL, or give it a SET clause', proname)
+  from pg_proc p join pg_language l on l.oid = p.prolang
+  where p.pronamespace = 'pipeline'::regnamespace and l.lanname = 'sql' and p.provolatile <> 'i' and p.proconfig is null
+  union all select format('index %s of a partition has a name of %s characters, too long for the number of a shard',
+    c.relname, length(c.relname))
+  from pg_class c join pg_inherits h on h.inhrelid = c.oid
+  where c.relnamespace = 'pipeline'::regnamespace and c.relkind in ('i', 'I') and length(c.relname) > 54
   order by 1`;
 
 /**

@@ -1,8 +1,18 @@
+import { PLACEMENT } from '@pipeline/store';
 import { parse } from 'libpg-query';
 import type { Catalogue } from './catalogue.ts';
 import { unstableCalls } from './expressions.ts';
-import { type Fields, isFields, type Level, levelsOf, list, own } from './levels.ts';
-import { PLACEMENT } from './placement.ts';
+import {
+  type Fields,
+  isFields,
+  type Level,
+  levelsOf,
+  list,
+  outerRelations,
+  own,
+  type Relation,
+  words,
+} from './levels.ts';
 import { type Tenancy, tenancyOf } from './tenancy.ts';
 
 /** A statement as it was sent, and through which pool. */
@@ -22,6 +32,8 @@ const hasFleetMark = (text: string): boolean =>
 
 interface Judged {
   level: Level;
+  /** The relations of outer queries that it names, itself or in a subquery. */
+  outer: readonly Relation[];
   tenancy: Tenancy;
   allTenants: boolean;
   catalogue: Catalogue;
@@ -29,22 +41,44 @@ interface Judged {
 
 type Rule = (judged: Judged) => string[];
 
-const RULES: readonly Rule[] = [namesTenant, joinsByTenant, locksOneTenant, writes, upserts, inserts, wholeFleetForms];
+const RULES: readonly Rule[] = [
+  namesTenant,
+  joinsByTenant,
+  locksOneTenant,
+  writes,
+  upserts,
+  inserts,
+  wholeFleetForms,
+  keepsPlacesApart,
+  correlatedForms,
+  locksWithoutFrom,
+];
 
 /** Judges one parsed statement. @returns what a distributed store would refuse or send to every shard. */
 export function judge(tree: unknown, statement: Statement, catalogue: Catalogue): string[] {
-  const isTenantTable = (table: string) => catalogue.tables.has(table) && PLACEMENT[table] === undefined;
   const allTenants = statement.pool === 'fleet' && hasFleetMark(statement.text);
-  return levelsOf(tree).flatMap((level) => {
-    const judged = { level, tenancy: tenancyOf(level, isTenantTable), allTenants, catalogue };
+  const levels = levelsOf(tree);
+  const outer = outerRelations(levels);
+  return levels.flatMap((level) => {
+    const judged = {
+      level,
+      outer: outer.get(level) ?? [],
+      tenancy: tenancyOf(level, (table) => isTenantTable(table, catalogue)),
+      allTenants,
+      catalogue,
+    };
     return RULES.flatMap((rule) => rule(judged));
   });
 }
 
-function namesTenant({ level, tenancy, allTenants }: Judged): string[] {
+/**
+ * On every level: the tenant of an outer query is not enough, because the planner of a distributed store does not carry a
+ * constant into a subquery, and asks all shards.
+ */
+function namesTenant({ tenancy, allTenants }: Judged): string[] {
   if (allTenants) return [];
   return tenancy.tenantTables
-    .filter((table) => !tenancy.named(table) && !(level.kind === 'SelectStmt' && tenancy.correlated(table)))
+    .filter((table) => !tenancy.named(table))
     .map((table) => `${table.table} is touched without tenant_id = a parameter on its own level`);
 }
 
@@ -72,8 +106,14 @@ function writes({ level, catalogue }: Judged): string[] {
       return [`${verb} calls volatile ${what}: pass it as a parameter or select it in a CTE`];
     return overColumn ? [`${verb} applies stable ${what} to a column: move it to the side of the parameter`] : [];
   });
-  return [...moved, ...calls];
+  return [...moved, ...calls, ...choices(fields, verb, catalogue)];
 }
+
+/** CASE and COALESCE may leave a branch out, so the coordinator cannot compute what is in them. */
+const choices = (node: unknown, verb: string, catalogue: Catalogue): string[] =>
+  [...own(node, 'CaseExpr'), ...own(node, 'CoalesceExpr')]
+    .flatMap((choice) => unstableCalls(choice, catalogue))
+    .map(({ what }) => `${verb} calls ${what} inside CASE or COALESCE: take it from a subquery, or use LEAST`);
 
 const assigned = (fields: Fields): string[] =>
   list(fields.targetList).map((item) => String((item as { ResTarget?: Fields }).ResTarget?.name));
@@ -104,7 +144,59 @@ function inserts({ level, catalogue }: Judged): string[] {
   const missing = columns.includes('tenant_id') ? [] : [`INSERT into ${table} does not name tenant_id`];
   const source = level.fields.selectStmt as { SelectStmt?: Fields } | undefined;
   const nested = own(source?.SelectStmt?.valuesLists, 'SubLink').length > 0;
-  return [...missing, ...(nested ? [`INSERT into ${table} has a subquery in VALUES: use INSERT … SELECT`] : [])];
+  return [
+    ...missing,
+    ...(nested ? [`INSERT into ${table} has a subquery in VALUES: use INSERT … SELECT`] : []),
+    ...choices(source?.SelectStmt?.valuesLists, 'INSERT', catalogue),
+  ];
+}
+
+/** A local table is on the coordinator alone, a table of tenants on all nodes but perhaps that one. */
+function keepsPlacesApart({ level, outer, tenancy, catalogue }: Judged): string[] {
+  const reached = [...level.relations, ...outer];
+  const local = reached.find(({ table }) => table !== null && PLACEMENT[table] === 'local');
+  const ofTenants = [...tenancy.tenantTables, ...reached.filter(({ table }) => isTenantTable(table, catalogue))][0];
+  if (!local || !ofTenants) return [];
+  return [
+    `local ${local.table} is joined with distributed ${ofTenants.table}: read one first, or in a materialized CTE`,
+  ];
+}
+
+const isTenantTable = (table: string | null, catalogue: Catalogue): boolean =>
+  table !== null && catalogue.tables.has(table) && PLACEMENT[table] === undefined;
+
+/**
+ * Over all tenants a subquery that names an outer row runs beside it on each shard, so it must be a plain join: without a
+ * limit, an offset, an aggregate of the whole, or an empty FROM.
+ */
+function correlatedForms({ level, outer, catalogue, allTenants }: Judged): string[] {
+  if (!allTenants) return [];
+  const around = [...(level.parent?.relations ?? []), ...level.relations];
+  if (outer.length === 0 || !around.some(({ table }) => isTenantTable(table, catalogue))) return [];
+  const { fields } = level;
+  const isWhole = list(fields.groupClause).length === 0 && hasAggregate(fields.targetList, catalogue);
+  const hasNoFrom = list(fields.fromClause).length === 0 && !fields.larg && list(fields.valuesLists).length === 0;
+  const name = `a subquery that names outer ${outer[0]?.alias} over all tenants`;
+  return [
+    ...(fields.limitCount ? [`LIMIT in ${name}`] : []),
+    ...(fields.limitOffset ? [`OFFSET in ${name}`] : []),
+    ...(isWhole ? [`an aggregate without GROUP BY in ${name}`] : []),
+    ...(hasNoFrom && level.place === 'lateral' ? [`no FROM in ${name}`] : []),
+  ];
+}
+
+const hasAggregate = (targets: unknown, catalogue: Catalogue): boolean =>
+  own(targets, 'FuncCall').some(
+    (call) => call.over === undefined && catalogue.aggregates.has(words(call.funcname).at(-1) ?? ''),
+  );
+
+/** With a FROM the lock is taken on whatever node has the rows, and protects nothing. */
+function locksWithoutFrom({ level, tenancy }: Judged): string[] {
+  if (level.relations.length === 0 || tenancy.tenantTables.length === 0) return [];
+  return own(level.fields, 'FuncCall')
+    .map((call) => words(call.funcname).at(-1) ?? '')
+    .filter((name) => /^pg_(try_)?advisory_/.test(name))
+    .map((name) => `${name}() is called with a FROM`);
 }
 
 /** Forms that need one tenant, whatever the pool. */

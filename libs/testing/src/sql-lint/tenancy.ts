@@ -1,15 +1,12 @@
 import { as, conjuncts, type Level, list, type Relation, usingColumns, words } from './levels.ts';
 
 const CONSTANT = '(constant)';
-const OUTER = '(outer query)';
 
 export interface Tenancy {
   /** Tables of this level that belong to tenants. */
   tenantTables: Relation[];
   /** True when the tenant of this relation equals a parameter or a literal. */
   named(relation: Relation): boolean;
-  /** True when it equals the tenant of a relation of an enclosing query. */
-  correlated(relation: Relation): boolean;
   /** True when all tenant tables of this level have the same tenant. */
   joined: boolean;
 }
@@ -28,7 +25,6 @@ export function tenancyOf(level: Level, isTenantTable: (table: string) => boolea
   return {
     tenantTables,
     named: (relation) => equal.same(relation.alias, CONSTANT),
-    correlated: (relation) => equal.same(relation.alias, OUTER),
     joined: head === undefined || rest.every((relation) => equal.same(head.alias, relation.alias)),
   };
 }
@@ -54,10 +50,8 @@ function sideOf(node: unknown, level: Level, tenantTables: readonly Relation[]):
   // Without a prefix it can only be the one table that has the column.
   if (alias === undefined) return tenantTables[0]?.alias ?? null;
   if (level.relations.some((relation) => relation.alias === alias)) return alias;
-  for (let outer = level.parent; outer; outer = outer.parent) {
-    if (outer.relations.some((relation) => relation.alias === alias)) return OUTER;
-  }
-  return null;
+  // Two tables whose tenant is that of the same outer row have the same tenant.
+  return `(outer) ${alias}`;
 }
 
 /** Classes of names that are equal to each other. */

@@ -258,19 +258,25 @@ describe('a repo that is not there for a connection', () => {
   });
 });
 
-test('each read is one statement for the right and one for the data, which goes to the replica', async () => {
+test('each read is a statement for the token, one for the rights and one or two for the data, from the replica', async () => {
   const statements: string[] = [];
+  const kindOf = (text: string) => {
+    if (text.includes('oauth_tokens')) return 'token';
+    return text.includes('memberships') ? 'right' : 'data';
+  };
   const store = hosting.open({
     readUrl: database.url,
     onStatement(pool, text) {
       // The clock of the tests is set at each checkout.
-      if (!text.includes('set_config')) statements.push(`${pool} ${text.includes('oauth_tokens') ? 'right' : 'data'}`);
+      if (!text.includes('set_config')) statements.push(`${pool} ${kindOf(text)}`);
     },
   });
   const api = await hosting.start({ store });
-  for (const path of ['bootstrap?', 'issues?', 'issues/2/why?', 'pipeline/overview?']) {
+  // An overview reads the costs apart from the other data.
+  const reads = { 'bootstrap?': 1, 'issues?': 1, 'issues/2/why?': 1, 'pipeline/overview?': 2 };
+  for (const [path, data] of Object.entries(reads)) {
     statements.length = 0;
     await readOk(api, `/api/cli/${path}repo=${slug}`, ann.token);
-    expect([path, ...statements]).toEqual([path, 'tenant right', 'read data']);
+    expect([path, ...statements]).toEqual([path, 'tenant token', 'tenant right', ...Array(data).fill('read data')]);
   }
 });

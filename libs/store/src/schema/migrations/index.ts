@@ -45,6 +45,8 @@ import { up as traceExport } from './0041-0060/0043-trace-export.ts';
 import { up as repoIdentity } from './0041-0060/0044-repo-identity.ts';
 import { up as userIdentities } from './0041-0060/0045-user-identities.ts';
 import { up as invitations } from './0041-0060/0046-invitations.ts';
+import { up as clockFunction } from './0041-0060/0047-clock-function.ts';
+import { up as distribution } from './0041-0060/0048-distribution.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -100,4 +102,6 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0044-repo-identity': { up: repoIdentity },
   '0045-user-identities': { up: userIdentities },
   '0046-invitations': { up: invitations },
+  '0047-clock-function': { up: clockFunction },
+  '0048-distribution': { up: distribution },
 };
