@@ -7,9 +7,8 @@
  *   node scripts/e2e-compose-files.ts
  */
 import { readFileSync } from 'node:fs';
-import { createMonitorClient } from '../libs/client/src/index.ts';
 import { type Compose, composeProject, docker, must, runWithEngine } from './containers/docker.ts';
-import { clientsWhileReplicasDie, type MonitorReads } from './containers/killed-replicas.ts';
+import { clientsWhileReplicasDie, monitorReader } from './containers/killed-replicas.ts';
 import { grafanaShowsDashboard, queriesOf, queryAll } from './containers/observability.ts';
 import { check, expectEqual, expectPart, until } from './containers/report.ts';
 import { isAvailable, standIns } from './containers/stand-ins.ts';
@@ -69,7 +68,7 @@ async function everything(): Promise<void> {
   await check('agents reach the proxy of the hosted API, and nothing else', agentsBehindProxy);
   await check('Prometheus scrapes all four replicas', () => until('four targets', fourTargets, 60_000));
   await check('the contract tests find nothing through the proxies', () => contractTests(large));
-  const clients = { hosted: hostedClient(large), monitor };
+  const clients = { hosted: hostedCredentials(large), monitor };
   await check('no request is lost while replicas are killed', () => clientsWhileReplicasDie(large, clients, REPO));
   await check('statements went through the pooler, and reads to the replica', () => sessions(large));
   await check('every query of the dashboard is answered, each issue counted once', async () => {
@@ -108,18 +107,18 @@ function up(compose: Compose): void {
 
 function monitorClient(compose: Compose) {
   const password = must(compose(['exec', '-T', 'monitor', 'cat', '/run/secrets/operator/password']));
-  return createMonitorClient<MonitorReads>({ url: at(ports.MONITOR_PORT), username: 'operator', password, retries: 5 });
+  return monitorReader(at(ports.MONITOR_PORT), password);
 }
 
-/** The credentials that the contract tests have made. */
-function hostedClient(compose: Compose) {
+/** With the credentials that the contract tests have made. */
+function hostedCredentials(compose: Compose) {
   const run = ['run', '--rm', '-T', '--no-deps', '--entrypoint', 'cat', 'contract-tests'];
   const read = (name: string) => must(compose([...run, `/run/secrets/contract-tests/${name}`]));
   const url = at(ports.HOSTED_PORT);
   return { url, clientId: read('client-id'), clientSecret: read('client-secret') };
 }
 
-async function demoIsDone(monitor: ReturnType<typeof monitorClient>): Promise<void> {
+async function demoIsDone(monitor: ReturnType<typeof monitorReader>): Promise<void> {
   await until(
     `${ISSUES} issues in state done`,
     async () => {
@@ -150,8 +149,9 @@ function agentsBehindProxy(): void {
     agentsSee(host, { 8080: false, 8090: false, 9090: false, 9464: false, 5432: false });
 }
 
-const dashboardIsAnswered = (): Promise<string> =>
-  queryAll(at(ports.PROMETHEUS_PORT), queriesOf(readFileSync('deploy/grafana/pipeline.json', 'utf8')));
+function dashboardIsAnswered(): Promise<string> {
+  return queryAll(at(ports.PROMETHEUS_PORT), queriesOf(readFileSync('deploy/grafana/pipeline.json', 'utf8')));
+}
 
 async function queried(query: string): Promise<{ value: [number, string] }[]> {
   const response = await fetch(`${at(ports.PROMETHEUS_PORT)}/api/v1/query?query=${encodeURIComponent(query)}`);
@@ -159,7 +159,9 @@ async function queried(query: string): Promise<{ value: [number, string] }[]> {
   return data.result;
 }
 
-const fourTargets = async (): Promise<boolean> => (await queried('up == 1')).length === 4;
+async function fourTargets(): Promise<boolean> {
+  return (await queried('up == 1')).length === 4;
+}
 
 /** Every monitor exports the same figures. */
 async function issuesInPrometheus(): Promise<number> {

@@ -1,7 +1,7 @@
 /** Requests of both services while their replicas are killed, one after the other. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { clientCredentials, createHostedClient, type createMonitorClient } from '../../libs/client/src/index.ts';
+import { clientCredentials, createHostedClient, createMonitorClient } from '../../libs/client/src/index.ts';
 import { type Compose, must } from './docker.ts';
 import { until } from './report.ts';
 
@@ -12,18 +12,19 @@ const PAUSE_MS = 250;
 const CLIENTS = 2;
 const HEALTHY_WITHIN_MS = 90_000;
 
-interface HostedReads {
-  listIssues: { query: { repo: string }; result: unknown };
+/** The list of issues, which both services have. */
+interface IssueList {
+  query: { repo?: string; state?: string };
+  result: { items: unknown[] };
 }
 
-/** The operations of the monitor that are used here. */
-export interface MonitorReads {
-  searchIssues: { query: { repo?: string; state?: string }; result: { items: unknown[] } };
-}
+/** A client of the monitor that reads the list of issues. */
+export const monitorReader = (url: string, password: string) =>
+  createMonitorClient<{ searchIssues: IssueList }>({ url, username: 'operator', password, retries: 5 });
 
 interface Clients {
   hosted: { url: string; clientId: string; clientSecret: string };
-  monitor: ReturnType<typeof createMonitorClient<MonitorReads>>;
+  monitor: ReturnType<typeof monitorReader>;
 }
 
 /**
@@ -35,8 +36,8 @@ export async function clientsWhileReplicasDie(
   { hosted, monitor }: Clients,
   repo: string,
 ): Promise<string> {
-  const { url, ...credentials } = hosted;
-  const api = createHostedClient<HostedReads>({ url, token: clientCredentials({ url, ...credentials }), retries: 5 });
+  const token = clientCredentials(hosted);
+  const api = createHostedClient<{ listIssues: IssueList }>({ url: hosted.url, token, retries: 5 });
   const requests = [() => api.listIssues({ query: { repo } }), () => monitor.searchIssues({ query: { repo } })];
   const containers = SERVICES.flatMap((name) =>
     must(compose(['ps', '--quiet', name]))
