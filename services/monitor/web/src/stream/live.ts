@@ -5,15 +5,14 @@ import { keepConnected } from './connection.ts';
 import type { StreamEvent } from './events.ts';
 import { feedInto, type Sink, takeEvent } from './held-events.ts';
 import { liveFacts } from './live-facts.ts';
+import { lastEventId, saw } from './position.ts';
 import { joinTabs, type TabMessage } from './tabs.ts';
 
 /** Where tabs cannot share a stream, a hidden one gives its own up after this time. */
 const HIDDEN_MS = 60_000;
 
-let lastEventId: number | null = null;
-
 function receive(event: StreamEvent): void {
-  lastEventId = Math.max(lastEventId ?? 0, event.id);
+  saw(event.id);
   if (event.type === 'heartbeat') serverClock.observe(event.data.timestamp);
   else takeEvent(event);
 }
@@ -35,7 +34,7 @@ export function startLive(sink: Sink): void {
 
   const stream = async (signal: AbortSignal): Promise<void> => {
     isLeader = true;
-    const position = { lastEventId, lastMessageAt: liveFacts.get().lastMessageAt };
+    const position = { lastEventId: lastEventId(), lastMessageAt: liveFacts.get().lastMessageAt };
     const ended = await keepConnected(position, signal, {
       onFacts: (facts) => {
         liveFacts.set(facts);
