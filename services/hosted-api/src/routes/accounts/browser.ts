@@ -22,7 +22,7 @@ type Handlers = HandlersOf<typeof browserRoutes, { session: HostedContext['authe
 export const browserHandlers = (context: HostedContext): Handlers => ({
   ...readHandlers(context),
   ...accountHandlers(context),
-  ...changeHandlers(context),
+  ...changeHandlers(context.engine.store, context.changes, { session: context.authenticateSession }),
   ...memberHandlers(context.engine),
   getAsset: ({ params, request }) =>
     context.webDir === undefined ? Promise.resolve({ status: 404 }) : webAsset(context.webDir, params.path, request),

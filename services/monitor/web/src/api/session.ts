@@ -1,9 +1,9 @@
 import { queryClient } from '@pipeline/web/api/query-client.ts';
 import { sendRequest } from '@pipeline/web/api/send-request.ts';
-import { startFrom } from '../stream/position.ts';
 import { request } from './request.ts';
 import { ROUTES } from './routes.generated.ts';
 import { session, signIns } from './session-state.ts';
+import { startFrom } from './stream-position.ts';
 import type { Reply } from './types.ts';
 
 let check: Promise<boolean> | null = null;

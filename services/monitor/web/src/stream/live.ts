@@ -1,11 +1,11 @@
 import { serverClock } from '@pipeline/web/timing/server-clock.ts';
 import { after } from '@pipeline/web/timing/timers.ts';
 import { session, signIns } from '../api/session-state.ts';
+import { lastEventId, saw } from '../api/stream-position.ts';
 import { keepConnected } from './connection.ts';
 import type { StreamEvent } from './events.ts';
 import { feedInto, type Sink, takeEvent } from './held-events.ts';
 import { liveFacts } from './live-facts.ts';
-import { lastEventId, saw } from './position.ts';
 import { joinTabs, type TabMessage } from './tabs.ts';
 
 /** Where tabs cannot share a stream, a hidden one gives its own up after this time. */
