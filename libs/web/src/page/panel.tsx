@@ -78,10 +78,13 @@ export function Panel({
   );
 }
 
+/** Ages of all panels change at the same time, and not every second: each change is a layout of the page. */
+const AGE_STEP_MS = 5_000;
+
 /** Age of the data, or "as of" its time when it is outdated. */
 function PanelAge({ query, polledAt, isOutdated }: Pick<PanelProps, 'query' | 'polledAt' | 'isOutdated'>) {
   const { zone } = useSignal(preferences);
-  useNow();
+  useNow(AGE_STEP_MS);
   if (query.data === undefined) return null;
   if (polledAt === null) return <span className={styles.age}>warming up</span>;
   const at = polledAt === undefined ? query.dataUpdatedAt : Date.parse(polledAt);

@@ -33,6 +33,8 @@ inBrowser('the dashboard', () => {
     await logIn(page);
     const firstNumber = async () =>
       Number(((await page.getByRole('row').nth(1).getByRole('gridcell').nth(1).textContent()) ?? '').slice(1));
+    await page.getByRole('row').nth(1).hover();
+    await page.getByRole('row').nth(2).hover();
     const header = page.getByRole('columnheader', { name: 'Issue', exact: true });
     await header.getByRole('button').click();
     const lowest = await firstNumber();

@@ -20,9 +20,11 @@ const currentState = (): LiveState =>
     paused: pause.get().paused,
   });
 
-/** Returns the state of the event stream; re-renders every second. */
+const AGE_STEP_MS = 5_000;
+
+/** Returns the state of the event stream; re-renders when it changes, and every five seconds for the age of the last message. */
 export function useLive(): Live {
-  useNow();
+  useNow(AGE_STEP_MS);
   const facts = useSignal(liveFacts);
   const { held } = useSignal(pause);
   useSignal(session);
