@@ -1,6 +1,7 @@
 import { queryClient } from '@pipeline/web/api/query-client.ts';
 import { createSignal } from '@pipeline/web/shared/signal.ts';
 import { after, atMostEvery } from '@pipeline/web/timing/timers.ts';
+import type { Query } from '@tanstack/react-query';
 import { ROUTES } from '../api/routes.generated.ts';
 import type { RouteId } from '../api/types.ts';
 
@@ -26,7 +27,15 @@ const rereadOlderThan = (time: number): void =>
     predicate: ({ queryKey, state }) => CHANGING.includes(queryKey[0]) && state.dataUpdatedAt < time,
   });
 
-const reread = atMostEvery(REREAD_MS, () => rereadOlderThan(Number.POSITIVE_INFINITY));
+/** A first read that was sent before the change is not repeated by that: it is read again after it. */
+const isFirstRead = ({ queryKey, state }: Query): boolean =>
+  CHANGING.includes(queryKey[0]) && state.data === undefined && state.fetchStatus === 'fetching';
+
+const reread: () => void = atMostEvery(REREAD_MS, () => {
+  const isEarly = queryClient.getQueryCache().findAll({ predicate: isFirstRead }).length > 0;
+  rereadOlderThan(Number.POSITIVE_INFINITY);
+  if (isEarly) reread();
+});
 
 /**
  * Reads what the page shows again whenever something in the organisation has changed, while the page is visible.
