@@ -125,18 +125,19 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
   'hosted-api': {
     '.': ['context', 'oauth', 'process', 'repos'],
     accounts: ['auth'],
-    context: ['accounts', 'auth', 'oauth', 'queue', 'settings'],
+    context: ['accounts', 'auth', 'oauth', 'queue', 'settings', 'stream'],
     mcp: ['auth', 'context'],
     oauth: ['accounts', 'auth', 'pages'],
     pages: ['accounts'],
     process: ['accounts', 'context', 'oauth', 'pages', 'routes'],
-    routes: ['accounts', 'auth', 'context', 'mcp', 'oauth', 'pages', 'repos'],
+    routes: ['accounts', 'auth', 'context', 'mcp', 'oauth', 'pages', 'repos', 'stream'],
   },
   'hosted-web': {
     '.': ['app'],
     app: ['pages', 'shell'],
-    pages: ['api'],
-    shell: ['api', 'navigation'],
+    live: ['api'],
+    pages: ['api', 'live'],
+    shell: ['api', 'live', 'navigation'],
   },
   http: {
     '.': ['answers', 'auth', 'body', 'limits', 'request', 'server'],
@@ -186,7 +187,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     workers: ['loops'],
   },
   'monitor-web': {
-    '.': ['app', 'pages', 'shell', 'stream'],
+    '.': ['api', 'app', 'pages', 'shell', 'stream'],
     actions: ['api', 'stream'],
     app: ['api', 'login'],
     charts: ['api'],

@@ -1,7 +1,7 @@
 import type { Row } from '../runner/model.ts';
 import { analyticsRow } from './analytics/analytics.ts';
 import { eventPageRow } from './analytics/event-page.ts';
-import { dashboardRow } from './dashboard.ts';
+import { dashboardRow } from './dashboard/dashboard.ts';
 import { logSearchRow } from './log-search.ts';
 import { monitorPagesRow } from './monitor-pages.ts';
 import { projectionsRow } from './projections.ts';

@@ -117,6 +117,27 @@ const browserTimeline = route({
   refusals: badNumber,
 });
 
+const browserChanges = route({
+  ...get,
+  id: 'browserChanges',
+  path: '/account/data/changes',
+  summary: 'Stream that an organisation has changed',
+  description: [
+    'Server-sent events without content. `changed` is sent when anything in the organisation has changed, at most once a',
+    'second. The stream ends when the session or the membership does, at most 30 seconds later.',
+  ].join(' '),
+  query: inOrg,
+  replies: {
+    200: {
+      description: 'The stream.',
+      streamed: true,
+      type: 'text/event-stream',
+      content: { 'text/event-stream': z.string().meta({ description: 'Messages with the line `event: changed`.' }) },
+    },
+  },
+  errors: [...orgErrors, 'SSE_UNAVAILABLE', 'RATE_LIMITED'],
+});
+
 const browserConnections = route({
   ...get,
   id: 'browserConnections',
@@ -199,6 +220,7 @@ export const browserRoutes = [
   browserIssues,
   browserIssue,
   browserTimeline,
+  browserChanges,
   browserConnections,
   // Before the route with a parameter in the place of `end-all`.
   browserEndConnections,

@@ -6,6 +6,7 @@ export * from './create-app.ts';
 export * from './limits/address-key.ts';
 export * from './limits/login-limit.ts';
 export * from './limits/rate-limit.ts';
+export * from './limits/stream-limit.ts';
 export * from './request/handler.ts';
 export * from './server/listen.ts';
 export * from './service-handlers.ts';

@@ -26,9 +26,14 @@ export class BuildSizes {
     return Object.keys(this.#chunks).filter((name) => /^src\/pages\/.*-page\.tsx$/.test(name));
   }
 
-  /** Compressed script that a browser loads for the first page. */
-  firstScript(page: string): number {
-    return this.#compressed(this.#filesOf([FIRST, page]), '.js');
+  /** Compressed script that a browser loads for the first page, and for what it loads later by itself. */
+  firstScript(later: readonly string[]): number {
+    return this.#compressed(this.#filesOf([FIRST, ...later]), '.js');
+  }
+
+  /** Files that a browser loads before the first page is shown. */
+  get firstFiles(): string[] {
+    return [...this.#filesOf([FIRST])];
   }
 
   /** Compressed script that a page adds to the shell. */

@@ -83,11 +83,13 @@ async function start(
     stack.add(loop.name, () => loop.stop());
   }
   notifications.on('svc_tasks', (tenantIds) => context.waiters.wake(tenantIds));
+  notifications.on('svc_stream', (tenantIds) => context.changes.changed(tenantIds));
   notifications.on('svc_settings', () => context.settings.loop.wake());
   notifications.start();
   stack.add('returned claims', () => context.waiters.settled());
   const served = await listen(createHostedApp(context, 'log'), { host: env.HOST, port: env.PORT });
   stack.add('server', served.close);
   stack.add('waiting claims', () => context.waiters.close());
+  stack.add('streams of changes', () => context.changes.close());
   log.info('listening', { url: served.url });
 }

@@ -46,7 +46,19 @@ const getSession = route({
   path: '/api/auth/session',
   summary: 'Get the session status',
   description: 'Returns whether the caller is authenticated. Always true when no authentication is configured.',
-  replies: { 200: { description: 'Session status.', body: z.object({ authenticated: z.boolean() }) } },
+  replies: {
+    200: {
+      description: 'Session status.',
+      body: z.object({ authenticated: z.boolean() }),
+      headers: {
+        'x-stream-position': {
+          description:
+            'Id of the newest event of the stream, for authenticated callers while the stream runs. What is read afterwards contains everything up to it: a stream opened with it as `Last-Event-ID` misses nothing.',
+          schema: z.string().optional(),
+        },
+      },
+    },
+  },
 });
 
 export const authRoutes = [login, logout, getSession] as const;

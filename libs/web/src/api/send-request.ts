@@ -11,6 +11,8 @@ export interface LooseInput {
 interface Options {
   signal?: AbortSignal | undefined;
   headers?: Readonly<Record<string, string>>;
+  /** Gets the headers of a successful response. */
+  onHeaders?: (headers: Headers) => void;
 }
 
 /**
@@ -21,7 +23,7 @@ interface Options {
 export async function sendRequest(
   [method, path]: readonly [string, string],
   { params, query, body }: LooseInput,
-  { signal, headers }: Options = {},
+  { signal, headers, onHeaders }: Options = {},
 ): Promise<unknown> {
   const response = await send(fillPath(path, params) + search(query), {
     method: method.toUpperCase(),
@@ -34,6 +36,7 @@ export async function sendRequest(
     ...(signal && { signal }),
   });
   if (!response.ok) throw await failureOf(response);
+  onHeaders?.(response.headers);
   return response.json();
 }
 

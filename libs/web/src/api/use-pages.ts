@@ -12,7 +12,7 @@ interface PagesOptions<Item> {
   load: (offset: number, signal: AbortSignal) => Promise<PageOf<Item>>;
   /** Rows that moved between the reads of two pages are in both, and are shown once. */
   idOf: (item: Item) => string;
-  pollMs?: number | false;
+  pollMs?: number | false | (() => number);
   enabled?: boolean;
 }
 

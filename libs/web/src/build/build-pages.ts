@@ -33,6 +33,7 @@ export async function buildPages(root: string): Promise<void> {
 }
 
 function replace(folder: string, dist: string, stamp: string): void {
+  if (stampOf(dist) === stamp) return; // another build was faster, and may be served already
   try {
     rmSync(dist, { recursive: true, force: true });
     renameSync(folder, dist);

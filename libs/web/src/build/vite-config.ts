@@ -16,6 +16,19 @@ const englishOnly = (): Plugin => ({
   },
 });
 
+/**
+ * One file for what the first view needs, and few for what pages share: by default each of 50 small modules is a file of
+ * its own, and a browser loads six at a time.
+ */
+const CHUNKS = [
+  { name: 'first', tags: ['$initial' as const], priority: 2 },
+  { name: 'shared', minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 8_000, priority: 1 },
+];
+
+/** Chunks of several pages would be named after all of them. */
+const fileOf = ({ name }: { name: string }): string =>
+  `assets/${name.startsWith('shared') ? 'shared' : '[name]'}-[hash].js`;
+
 /** Settings of a build into `dist/index.html` and `dist/assets`, served by a service under a strict content policy. */
 export const pagesConfig = (root: string): UserConfig => ({
   root,
@@ -28,5 +41,6 @@ export const pagesConfig = (root: string): UserConfig => ({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1_000,
+    rolldownOptions: { output: { codeSplitting: { groups: CHUNKS }, chunkFileNames: fileOf } },
   },
 });

@@ -10,10 +10,16 @@ interface WhenProps {
   as?: 'age' | 'since' | 'time';
 }
 
+const MINUTE_MS = 60_000;
+
+/** Seconds are shown in the first minute only. */
+const stepOf = (at: string | null | undefined): number =>
+  at && Date.now() - Date.parse(at) < MINUTE_MS ? 1_000 : 10_000;
+
 /** A time; the whole date with its zone is in the title. */
 export function When({ at, as = 'age' }: WhenProps) {
   const { zone } = useSignal(preferences);
-  const now = useNow(as === 'time' ? 60_000 : 1_000);
+  const now = useNow(as === 'time' ? MINUTE_MS : stepOf(at));
   if (!at) return <>{UNKNOWN}</>;
   const time = Date.parse(at);
   const text =

@@ -5,6 +5,7 @@ import { formatAge } from '../format/duration.ts';
 import { formatClock } from '../format/time.ts';
 import { preferences } from '../preferences/preferences.ts';
 import { useSignal } from '../shared/use-signal.ts';
+import { useNow } from '../timing/use-now.ts';
 import { FailureNote } from './failure-note.tsx';
 import styles from './panel.module.css';
 import { Skeleton } from './skeleton.tsx';
@@ -77,9 +78,13 @@ export function Panel({
   );
 }
 
+/** Ages of all panels change at the same time, and not every second: each change is a layout of the page. */
+const AGE_STEP_MS = 5_000;
+
 /** Age of the data, or "as of" its time when it is outdated. */
 function PanelAge({ query, polledAt, isOutdated }: Pick<PanelProps, 'query' | 'polledAt' | 'isOutdated'>) {
   const { zone } = useSignal(preferences);
+  useNow(AGE_STEP_MS);
   if (query.data === undefined) return null;
   if (polledAt === null) return <span className={styles.age}>warming up</span>;
   const at = polledAt === undefined ? query.dataUpdatedAt : Date.parse(polledAt);

@@ -1,5 +1,5 @@
 import { useRouterState } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, memo, Suspense, useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { Glyph } from '../glyphs/glyph.tsx';
 import type { PageEntry } from '../navigation/page-entry.ts';
@@ -15,7 +15,7 @@ const isCurrent = (path: string, pathname: string): boolean =>
   path === '/' ? pathname === '/' : pathname === path || pathname.startsWith(`${path}/`);
 
 /** The navigation: a rail on the left, or a bar at the bottom of a narrow window. */
-export function Rail({ pages }: { pages: readonly PageEntry[] }) {
+export const Rail = memo(function Rail({ pages }: { pages: readonly PageEntry[] }) {
   const pathname = useRouterState({ select: ({ location }) => location.pathname });
   const [isOpen, setOpen] = useState(false);
   return (
@@ -40,7 +40,7 @@ export function Rail({ pages }: { pages: readonly PageEntry[] }) {
       </Suspense>
     </>
   );
-}
+});
 
 interface PageGroupsProps {
   pages: readonly PageEntry[];

@@ -1,4 +1,5 @@
-import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useId, useMemo, useRef, useState } from 'react';
+import { useStableCallback } from '../shared/use-stable-callback.ts';
 import { useWidth } from '../shared/use-width.ts';
 import { type Column, nextOrder } from './column.ts';
 import styles from './data-table.module.css';
@@ -39,9 +40,14 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
   const [isPointed, setPointed] = useState(false);
   const { sorted, columns } = useSorted({ rows: props.rows, columns: props.columns, order, width: useWidth(scroller) });
-  const rows = useFrozenOrder(sorted, keyOf, isPointed || (selection?.keys.size ?? 0) > 0);
-  const { virtual, items, height } = useVirtualRows({ rows, keyOf, scroller, onEnd });
-  const keys = useRowKeys({ ...props, rows, scrollTo: (index) => virtual.scrollToIndex(index) });
+  const rows = useFrozenOrder({ rows: sorted, keyOf, order, frozen: isPointed || (selection?.keys.size ?? 0) > 0 });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key of a row is the same by every `keyOf` of a page.
+  const names = useMemo(() => rows.map(keyOf), [rows]);
+  const { virtual, items, height } = useVirtualRows({ keys: names, scroller, onEnd });
+  const keys = useRowKeys({ ...props, rows, keys: names, scrollTo: (index) => virtual.scrollToIndex(index) });
+  const onPress = useStableCallback(keys.onPress);
+  const onSelect = useStableCallback(keys.onSelect);
+  const onSort = useStableCallback((column: string) => onOrder?.(nextOrder(order, column)));
   const template = `${selection ? '28px ' : ''}${columns.map(({ width }) => width).join(' ')}`;
   if (rows.length === 0) {
     return (
@@ -50,8 +56,8 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       </div>
     );
   }
-  const rowId = (key: string): string => `${id}-${key}`;
-  const isShown = keys.active !== null && items.some(({ key }) => key === keys.active);
+  const rowId = (key: unknown): string => `${id}-${key}`;
+  const active = items.find(({ key }) => key === keys.active);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a table element cannot hold rows that are placed by script.
     <div
@@ -61,7 +67,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       aria-label={label}
       aria-rowcount={rows.length + 1}
       aria-multiselectable={selection ? true : undefined}
-      aria-activedescendant={isShown ? rowId(keys.active ?? '') : undefined}
+      aria-activedescendant={active && rowId(active.key)}
       tabIndex={0}
       onFocus={(event) => event.target === event.currentTarget && keys.focus()}
       onKeyDown={(event: KeyboardEvent) => event.target === event.currentTarget && keys.onKeyDown(event)}
@@ -73,7 +79,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         template={template}
         order={order}
         hasSelection={selection !== undefined}
-        onSort={onOrder && ((column) => onOrder(nextOrder(order, column)))}
+        onSort={onOrder && onSort}
       />
       {/* biome-ignore lint/a11y/useSemanticElements: see above. */}
       <div role="rowgroup" className={styles.body} style={{ height: virtual.getTotalSize() }}>
@@ -82,7 +88,8 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           return row === undefined ? null : (
             <TableRow
               key={key}
-              id={rowId(String(key))}
+              id={rowId(key)}
+              name={String(key)}
               row={row}
               index={index}
               columns={columns}
@@ -92,8 +99,8 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
               look={props.look?.(row)}
               isActive={keys.active === key}
               isSelected={selection?.keys.has(String(key))}
-              onPress={(event) => keys.onPress(String(key), event)}
-              onSelect={selection && ((shift) => keys.onSelect(String(key), shift))}
+              onPress={onPress}
+              onSelect={selection && onSelect}
             />
           );
         })}

@@ -1,19 +1,24 @@
-import { useRef } from 'react';
+import { useMemo, useRef } from 'react';
 import { inOrder } from './in-order.ts';
+
+interface FrozenOrderOptions<Row> {
+  rows: readonly Row[];
+  keyOf: (row: Row) => string;
+  frozen: boolean;
+  /** Another value replaces a frozen order: the reader has chosen it. */
+  order: string;
+}
 
 /**
  * Returns the rows in the order of the last time that `frozen` was false; new rows come last. Rows that jump away
  * under the pointer or out of a selection lead to wrong clicks.
  */
-export function useFrozenOrder<Row>(
-  rows: readonly Row[],
-  keyOf: (row: Row) => string,
-  frozen: boolean,
-): readonly Row[] {
-  const order = useRef<ReadonlyMap<string, number>>(new Map());
-  if (!frozen) {
-    order.current = new Map(rows.map((row, index) => [keyOf(row), index]));
-    return rows;
-  }
-  return inOrder(rows, keyOf, order.current);
+export function useFrozenOrder<Row>({ rows, keyOf, frozen, order }: FrozenOrderOptions<Row>): readonly Row[] {
+  const kept = useRef({ rows, order });
+  if (!frozen || kept.current.order !== order) kept.current = { rows, order };
+  const { rows: ordered } = kept.current;
+  return useMemo(
+    () => (rows === ordered ? rows : inOrder(rows, keyOf, new Map(ordered.map((row, at) => [keyOf(row), at])))),
+    [rows, ordered, keyOf],
+  );
 }

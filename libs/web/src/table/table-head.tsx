@@ -1,3 +1,4 @@
+import { memo, type ReactNode } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { Glyph } from '../glyphs/glyph.tsx';
 import { type Column, parseOrder } from './column.ts';
@@ -12,7 +13,8 @@ interface TableHeadProps<Row> {
 }
 
 /** The row of headers; those of sortable columns are buttons. */
-export function TableHead<Row>({ columns, template, order, hasSelection, onSort }: TableHeadProps<Row>) {
+export const TableHead = memo(function TableHead<Row>(props: TableHeadProps<Row>) {
+  const { columns, template, order, hasSelection, onSort } = props;
   return (
     // biome-ignore lint/a11y: rows are placed by script, see DataTable.
     <div role="row" aria-rowindex={1} className={styles.head} style={{ gridTemplateColumns: template }}>
@@ -27,7 +29,7 @@ export function TableHead<Row>({ columns, template, order, hasSelection, onSort 
       ))}
     </div>
   );
-}
+}) as <Row>(props: TableHeadProps<Row>) => ReactNode;
 
 interface HeaderCellProps<Row> {
   column: Column<Row>;

@@ -1,9 +1,10 @@
-import type { MouseEvent } from 'react';
+import { type MouseEvent, memo, type ReactNode } from 'react';
 import type { Column } from './column.ts';
 import styles from './data-table.module.css';
 
 interface TableRowProps<Row> {
   id: string;
+  name: string;
   row: Row;
   index: number;
   columns: readonly Column<Row>[];
@@ -13,13 +14,13 @@ interface TableRowProps<Row> {
   look: 'muted' | 'indented' | undefined;
   isActive: boolean;
   isSelected?: boolean;
-  onPress: (event: MouseEvent) => void;
-  onSelect?: (shift: boolean) => void;
+  onPress: (name: string, event: MouseEvent) => void;
+  onSelect?: (name: string, shift: boolean) => void;
 }
 
-/** A row at its place in the scrolled height. */
-export function TableRow<Row>(props: TableRowProps<Row>) {
-  const { id, row, index, columns, template, top, height, look, isActive, isSelected, onPress, onSelect } = props;
+/** A row at its place in the scrolled height. Scrolling renders the rows that come into view, not those in view. */
+export const TableRow = memo(function TableRow<Row>(props: TableRowProps<Row>) {
+  const { id, name, row, index, columns, template, top, height, look, isActive, isSelected, onPress, onSelect } = props;
   return (
     // biome-ignore lint/a11y: the grid itself handles the keys of its rows.
     <div
@@ -31,7 +32,7 @@ export function TableRow<Row>(props: TableRowProps<Row>) {
       data-active={isActive || undefined}
       data-look={look}
       style={{ gridTemplateColumns: template, height, transform: `translateY(${top}px)` }}
-      onClick={onPress}
+      onClick={(event) => onPress(name, event)}
     >
       {onSelect && (
         // biome-ignore lint/a11y: rows are placed by script, see DataTable.
@@ -43,7 +44,7 @@ export function TableRow<Row>(props: TableRowProps<Row>) {
             checked={isSelected === true}
             onClick={(event) => {
               event.stopPropagation();
-              onSelect(event.shiftKey);
+              onSelect(name, event.shiftKey);
             }}
             onChange={() => undefined}
           />
@@ -57,4 +58,4 @@ export function TableRow<Row>(props: TableRowProps<Row>) {
       ))}
     </div>
   );
-}
+}) as <Row>(props: TableRowProps<Row> & { key: unknown }) => ReactNode;

@@ -1,10 +1,11 @@
-import { type KeyboardEvent, type MouseEvent, useState } from 'react';
+import { type KeyboardEvent, type MouseEvent, useMemo, useState } from 'react';
 import { useShortcuts } from '../navigation/shortcuts.ts';
 import type { Selection } from './use-selection.ts';
 
 interface RowKeysOptions<Row> {
   rows: readonly Row[];
-  keyOf: (row: Row) => string;
+  /** Of the rows, in their order. */
+  keys: readonly string[];
   onOpen?: (row: Row) => void;
   onPeek?: (row: Row) => void;
   selection?: Selection;
@@ -14,41 +15,40 @@ interface RowKeysOptions<Row> {
 const PAGE_ROWS = 10;
 
 /** The active row of a table, and the keys that move it and act on it. */
-export function useRowKeys<Row>({ rows, keyOf, onOpen, onPeek, selection, scrollTo }: RowKeysOptions<Row>) {
+export function useRowKeys<Row>({ rows, keys, onOpen, onPeek, selection, scrollTo }: RowKeysOptions<Row>) {
   const [active, setActive] = useState<string | null>(null);
-  const keys = (): string[] => rows.map(keyOf);
-  const index = rows.findIndex((row) => keyOf(row) === active);
+  const index = useMemo(() => (active === null ? -1 : keys.indexOf(active)), [keys, active]);
   const moveTo = (wanted: number): void => {
     const next = Math.min(rows.length - 1, Math.max(0, wanted));
-    const row = rows[next];
-    if (row === undefined) return;
-    setActive(keyOf(row));
+    const key = keys[next];
+    if (key === undefined) return;
+    setActive(key);
     scrollTo(next);
   };
-  const onRow = (run: ((row: Row) => void) | undefined): void => {
-    const row = rows[index];
+  const onRow = (key: string | null, run: ((row: Row) => void) | undefined): void => {
+    const row = key === null ? undefined : rows[keys.indexOf(key)];
     if (row !== undefined) run?.(row);
   };
   const toggle = (): void => {
     if (active !== null) selection?.toggle(active);
   };
   const extend = (): void => {
-    if (active !== null) selection?.extend(active, keys());
+    if (active !== null) selection?.extend(active, keys);
   };
   useShortcuts([
     { keys: 'j', description: 'Next row', group: 'Lists', run: () => moveTo(index + 1) },
     { keys: 'k', description: 'Previous row', group: 'Lists', run: () => moveTo(index - 1) },
     ...(onOpen
-      ? [{ keys: 'Enter', description: 'Open the row', group: 'Lists' as const, run: () => onRow(onOpen) }]
+      ? [{ keys: 'Enter', description: 'Open the row', group: 'Lists' as const, run: () => onRow(active, onOpen) }]
       : []),
     ...(onPeek
-      ? [{ keys: 'o', description: 'Peek at the row', group: 'Lists' as const, run: () => onRow(onPeek) }]
+      ? [{ keys: 'o', description: 'Peek at the row', group: 'Lists' as const, run: () => onRow(active, onPeek) }]
       : []),
     ...(selection
       ? [
           { keys: 'x', description: 'Select the row', group: 'Lists' as const, run: toggle },
           { keys: 'shift+x', description: 'Select a range', group: 'Lists' as const, run: extend },
-          { keys: '*', description: 'Select all rows', group: 'Lists' as const, run: () => selection.set(keys()) },
+          { keys: '*', description: 'Select all rows', group: 'Lists' as const, run: () => selection.set(keys) },
         ]
       : []),
   ]);
@@ -75,11 +75,11 @@ export function useRowKeys<Row>({ rows, keyOf, onOpen, onPeek, selection, scroll
       setActive(key);
       // Links and buttons of a row do what they say.
       if ((event.target as Element).closest('a, button, input')) return;
-      if (event.shiftKey) selection?.extend(key, keys());
-      else for (const row of rows) if (keyOf(row) === key) onPeek?.(row);
+      if (event.shiftKey) selection?.extend(key, keys);
+      else onRow(key, onPeek);
     },
     onSelect: (key: string, shift: boolean) => {
-      if (shift) selection?.extend(key, keys());
+      if (shift) selection?.extend(key, keys);
       else selection?.toggle(key);
     },
   };

@@ -63,7 +63,10 @@ export function useSorted<Row extends object>({ rows, columns, order, width }: S
     data: rows as Row[],
     state: { sorting, columnVisibility },
   });
-  const sorted = table.getRowModel().rows.map(({ original }) => original);
-  const shown = table.getVisibleLeafColumns().map(({ id }) => id);
-  return { sorted, columns: columns.filter(({ id }) => shown.includes(id)) };
+  // Both are the same objects until rows, order or width change: a table is rendered at every step of its scrolling.
+  const { rows: model } = table.getRowModel();
+  const leaves = table.getVisibleLeafColumns();
+  const sorted = useMemo(() => model.map(({ original }) => original), [model]);
+  const shown = useMemo(() => columns.filter(({ id }) => leaves.some((leaf) => leaf.id === id)), [columns, leaves]);
+  return { sorted, columns: shown };
 }

@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type RefObject, useEffect } from 'react';
+import { type RefObject, useCallback, useEffect } from 'react';
 import { preferences } from '../preferences/preferences.ts';
 import { useSignal } from '../shared/use-signal.ts';
 
@@ -8,34 +8,32 @@ const isCoarse = window.matchMedia('(pointer: coarse)').matches;
 /** `onEnd` is called when this many rows are left. */
 const END_ROWS = 20;
 
-interface VirtualRowsOptions<Row> {
-  rows: readonly Row[];
-  keyOf: (row: Row) => string;
+interface VirtualRowsOptions {
+  /** Of the rows, in their order. */
+  keys: readonly string[];
   scroller: RefObject<HTMLElement | null>;
   /** Called when the end of the list comes into view. */
   onEnd?: () => void;
 }
 
 /** Returns the rows in view with their places, and the height of a row in pixels. */
-export function useVirtualRows<Row>({ rows, keyOf, scroller, onEnd }: VirtualRowsOptions<Row>) {
+export function useVirtualRows({ keys, scroller, onEnd }: VirtualRowsOptions) {
   const { density } = useSignal(preferences);
   const height = isCoarse ? ROW_PX.coarse : ROW_PX[density];
   const virtual = useVirtualizer({
-    count: rows.length,
+    count: keys.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => height,
     overscan: 8,
     scrollPaddingStart: height,
-    getItemKey: (index) => {
-      const row = rows[index];
-      return row === undefined ? index : keyOf(row);
-    },
+    // Another function makes the virtualizer place every row again.
+    getItemKey: useCallback((index: number) => keys[index] ?? index, [keys]),
   });
   const items = virtual.getVirtualItems();
   const lastShown = items.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (rows.length > 0 && lastShown >= rows.length - END_ROWS) onEnd?.();
-  }, [lastShown, rows.length, onEnd]);
+    if (keys.length > 0 && lastShown >= keys.length - END_ROWS) onEnd?.();
+  }, [lastShown, keys.length, onEnd]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the height of all rows has changed.
   useEffect(() => virtual.measure(), [height]);
   return { virtual, items, height };

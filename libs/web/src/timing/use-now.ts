@@ -13,7 +13,8 @@ function tick(): void {
   for (const listener of listeners) listener();
 }
 
-function subscribe(listener: () => void): () => void {
+/** Calls `listener` every second while the page is visible. @returns a function that ends it. */
+export function onTick(listener: () => void): () => void {
   listeners.add(listener);
   stop ??= every(SECOND, tick);
   return () => {
@@ -29,4 +30,4 @@ function subscribe(listener: () => void): () => void {
  * @param stepMs re-renders at most this often; a multiple of a second.
  */
 export const useNow = (stepMs = SECOND): number =>
-  useSyncExternalStore(subscribe, () => Math.floor(current / stepMs) * stepMs);
+  useSyncExternalStore(onTick, () => Math.floor(current / stepMs) * stepMs);

@@ -24,6 +24,7 @@ import { oauthPruning } from '../oauth/prune.ts';
 import { ClaimWaiters } from '../queue/long-poll/claim-waiters.ts';
 import { queueHealing } from '../queue/queue-healing.ts';
 import { SettingsFollower } from '../settings/settings-follower.ts';
+import { ChangeStreams } from '../stream/change-streams.ts';
 import type { ReadContext } from './reads.ts';
 import type { StoreDetails } from './store-details.ts';
 
@@ -64,6 +65,8 @@ export interface HostedContext
     Pick<HostedOptions, 'metrics' | 'webhookSecret' | 'trustedProxies' | 'issuerOf' | 'webDir'> {
   limits: RequestLimits;
   waiters: ClaimWaiters;
+  /** Of the customers' pages. */
+  changes: ChangeStreams;
   address: PublicAddress;
   oauth: Oauth;
   providers: readonly IdentityProvider[];
@@ -105,6 +108,7 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     log,
     metrics,
   });
+  const changes = new ChangeStreams({ log, metrics });
   const address = publicAddress(options.publicUrl);
   const providerOptions = options.identityProviders ?? { limit: 0 };
   const storeReady = () => storeWatch.isConnected;
@@ -117,6 +121,7 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     limits: requestLimits(options.limits),
     engine,
     waiters,
+    changes,
     address,
     authenticateWorker: reportingOutages(storeWatch, workerAuthenticator(store, now)),
     authenticateConnection: reportingOutages(storeWatch, connectionAuthenticator(store, address)),
@@ -133,6 +138,7 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     loops: [
       storeWatch.loop,
       settings.loop,
+      changes.loop,
       queueHealing(engine, { storeReady, log, metrics }),
       oauthPruning(store, { storeReady, log, metrics }),
     ],

@@ -125,6 +125,7 @@ async function startHosted(database: TestDatabase, options: Options): Promise<Ho
       ready();
     });
   });
+  notifications.on('svc_stream', (tenantIds) => context.changes.changed(tenantIds));
   notifications.start();
   await listening;
   const served = await listen(createHostedApp(context, 'throw'), { host: '127.0.0.1', port: 0 });
@@ -146,6 +147,7 @@ async function startHosted(database: TestDatabase, options: Options): Promise<Ho
   };
   async function stop() {
     await context.waiters.close();
+    context.changes.close();
     await served.close();
     await context.waiters.settled();
     await Promise.all(context.loops.map((loop) => loop.stop()));

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { simulateHistory } from '@pipeline/testing/history';
+import { sql } from 'kysely';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { authorizeUrl, type Connected, connect, PASSWORD, type Person, testOauth } from '../oauth/oauth-world.ts';
 
@@ -117,6 +118,19 @@ inBrowser('the customers’ pages', () => {
     },
     120_000,
   );
+
+  test('reads the overview again at once when the organisation reports a change', async () => {
+    const { page, complaints } = await open(1440, 'light');
+    await logIn(page, owner);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    const reread = page.waitForRequest((request) => request.url().includes('/account/data/overview'), {
+      timeout: 8_000,
+    });
+    await sql`select pg_notify('svc_stream', ${String(orgs[0]?.id)})`.execute(database.db);
+    await reread;
+    expect(complaints).toEqual([]);
+  }, 60_000);
 
   test('shows an issue with its explanation and its timeline when it is opened from the list', async () => {
     const { page } = await open(1440, 'light');

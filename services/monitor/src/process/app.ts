@@ -1,6 +1,6 @@
 import { monitorSurface, type Readiness } from '@pipeline/contract';
 import { AppError } from '@pipeline/domain';
-import { createApp, createRateLimiter, serviceHandlers } from '@pipeline/http';
+import { createApp, createRateLimiter, type StreamLimits, serviceHandlers } from '@pipeline/http';
 import type { Logger } from '@pipeline/runtime';
 import { handlersReportingOutages, type StoreWatch } from '@pipeline/store';
 import type { Express } from 'express';
@@ -42,7 +42,6 @@ import { trackPromptHandlers } from '../routes/tracks/track-prompts.ts';
 import { siTrackHandlers, trackHandlers } from '../routes/tracks/tracks.ts';
 import { staticHandlers } from '../routes/web/static.ts';
 import { workerHandlers } from '../routes/workers.ts';
-import type { StreamLimits } from '../stream/stream-limit.ts';
 
 export interface MonitorApp {
   auth: Authentication;
@@ -123,7 +122,7 @@ export function createMonitorApp(options: MonitorApp): Express {
     surface: monitorSurface,
     handlers: {
       ...serviceHandlers({ surface: monitorSurface, readiness: options.readiness, now: options.now }),
-      ...authHandlers(auth),
+      ...authHandlers(auth, () => pipeline?.feed.position ?? null),
       ...configHandlers(options.config),
       ...dashboardHandlers(options.dashboard),
       ...(pipeline ? handlersReportingOutages(pipeline.storeWatch, stored) : stored),

@@ -1,14 +1,13 @@
 import type { eventRoutes } from '@pipeline/contract';
 import { AppError, requireSlug, slugKey } from '@pipeline/domain';
 import { type Engine, findRepoAmong, findRepoAt } from '@pipeline/engine';
-import type { HandlersOf } from '@pipeline/http';
+import { type HandlersOf, StreamLimit, type StreamLimits } from '@pipeline/http';
 import type { StoreWatch } from '@pipeline/store';
 import { isUnavailable, type RepoWithTenant } from '@pipeline/store';
 import type { Authentication } from '../auth/authentication.ts';
 import type { PolledValue } from '../polling/polled-value.ts';
 import type { EventFeed } from '../stream/event-feed.ts';
 import type { StreamFilter } from '../stream/frame.ts';
-import { StreamLimit, type StreamLimits } from '../stream/stream-limit.ts';
 
 type Handlers = HandlersOf<typeof eventRoutes, Authentication>;
 

@@ -68,6 +68,11 @@ export class EventFeed {
     return this.#clients.size;
   }
 
+  /** Id of the newest event that was handed out; null while the stream does not run. What it reports is committed. */
+  get position(): number | null {
+    return this.#closed ? null : this.#last;
+  }
+
   /**
    * Hands out what is new: what this process has just numbered where that is next, else what one statement reads.
    * @returns 'again' when there may be more.

@@ -12,6 +12,7 @@ import {
 import { SCOPE } from '../../auth/public-address.ts';
 import type { HostedContext } from '../../context/context.ts';
 import { bootstrapOf, overviewFor } from '../../context/reads.ts';
+import { changeHandlers } from './browser-changes.ts';
 import { memberHandlers } from './browser-members.ts';
 import { scopeIn } from './browser-scope.ts';
 
@@ -21,6 +22,7 @@ type Handlers = HandlersOf<typeof browserRoutes, { session: HostedContext['authe
 export const browserHandlers = (context: HostedContext): Handlers => ({
   ...readHandlers(context),
   ...accountHandlers(context),
+  ...changeHandlers(context.engine.store, context.changes, { session: context.authenticateSession }),
   ...memberHandlers(context.engine),
   getAsset: ({ params, request }) =>
     context.webDir === undefined ? Promise.resolve({ status: 404 }) : webAsset(context.webDir, params.path, request),

@@ -24,8 +24,8 @@ async function send<Id extends RouteId>(
 export const request = <Id extends RouteId>(id: Id, input: Input<Id>, signal: AbortSignal): Promise<Reply<Id>> =>
   send(id, input, { signal });
 
-/** Query options of a GET route. @param pollMs the pages have no stream: what changes is read again after this time. */
-export const read = <Id extends RouteId>(id: Id, input: Input<Id>, pollMs?: number) =>
+/** Query options of a GET route. @param pollMs what changes by itself is read again after this time. */
+export const read = <Id extends RouteId>(id: Id, input: Input<Id>, pollMs?: () => number) =>
   queryOptions<Reply<Id>, Error, Reply<Id>, readonly unknown[]>({
     queryKey: [id, input],
     queryFn: ({ signal }) => request(id, input, signal),

@@ -7,6 +7,7 @@ export const ROUTES = {
   browserIssues: ['get', '/account/data/issues'],
   browserIssue: ['get', '/account/data/issues/{number}/why'],
   browserTimeline: ['get', '/account/data/issues/{number}/timeline'],
+  browserChanges: ['get', '/account/data/changes'],
   browserConnections: ['get', '/account/data/connections'],
   browserEndConnections: ['post', '/account/data/connections/end-all'],
   browserEndConnection: ['post', '/account/data/connections/{id}/end'],

@@ -6,9 +6,6 @@ import { useUser } from './use-user.ts';
 
 const FIELDS = { org: text(63), repo: text(300) };
 
-/** How often pages read what changes by itself. */
-export const POLL_MS = 10_000;
-
 /** Returns the chosen organisation and repository: those of the address, else the first. */
 export function usePlace() {
   const { values, set } = useAddress(FIELDS);

@@ -8,12 +8,13 @@ import { Page } from '@pipeline/web/page/page.tsx';
 import { Panel } from '@pipeline/web/page/panel.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { read } from '../api/request.ts';
-import { POLL_MS, usePlace } from '../api/use-place.ts';
+import { usePlace } from '../api/use-place.ts';
+import { pollMs } from '../live/poll.ts';
 
 /** What do the agents of the organisation cost? */
 export default function CostsPage() {
   const { org } = usePlace();
-  const query = useQuery(read('browserCosts', { query: { org: org?.slug ?? '' } }, POLL_MS));
+  const query = useQuery(read('browserCosts', { query: { org: org?.slug ?? '' } }, pollMs));
   const costs = query.data;
   return (
     <Page title="Costs">

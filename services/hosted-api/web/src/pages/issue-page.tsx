@@ -9,7 +9,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { read } from '../api/request.ts';
 import type { Reply } from '../api/types.ts';
-import { POLL_MS } from '../api/use-place.ts';
+import { pollMs } from '../live/poll.ts';
 import { IssueTimeline } from './issue-timeline.tsx';
 import { RepoPage } from './repo-page.tsx';
 
@@ -30,7 +30,7 @@ interface OneIssueProps {
 }
 
 function OneIssue({ org, repo, number }: OneIssueProps) {
-  const query = useQuery(read('browserIssue', { params: { number }, query: { org, repo } }, POLL_MS));
+  const query = useQuery(read('browserIssue', { params: { number }, query: { org, repo } }, pollMs));
   const why = query.data;
   return (
     <Page title={why ? `#${number} ${why.title}` : `Issue #${number}`}>

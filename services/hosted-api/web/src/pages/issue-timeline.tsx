@@ -9,7 +9,7 @@ import layout from '@pipeline/web/page/layout.module.css';
 import { Panel } from '@pipeline/web/page/panel.tsx';
 import { request } from '../api/request.ts';
 import type { Reply } from '../api/types.ts';
-import { POLL_MS } from '../api/use-place.ts';
+import { pollMs } from '../live/poll.ts';
 
 type Entry = Reply<'browserTimeline'>['entries'][number];
 
@@ -33,7 +33,7 @@ export function IssueTimeline({ org, repo, number }: IssueTimelineProps) {
       return { items: entries, page: { total, limit: PAGE, offset, hasMore } };
     },
     idOf,
-    pollMs: POLL_MS,
+    pollMs,
   });
   return (
     <Panel title="Timeline" query={query} height={300}>

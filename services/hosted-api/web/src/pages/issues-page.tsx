@@ -15,7 +15,7 @@ import { Panel } from '@pipeline/web/page/panel.tsx';
 import { labelOf, STATE_NAMES } from '@pipeline/web/states/states.ts';
 import { request } from '../api/request.ts';
 import type { Issue } from '../api/types.ts';
-import { POLL_MS } from '../api/use-place.ts';
+import { pollMs } from '../live/poll.ts';
 import { RepoPage } from './repo-page.tsx';
 
 const FILTERS = ['open', 'blocked', 'paused', ...STATE_NAMES] as const;
@@ -36,7 +36,7 @@ function RepoIssues({ org, repo }: { org: string; repo: string }) {
     key: ['browserIssues', org, repo, values.state],
     load: (offset, signal) => request('browserIssues', { query: { org, repo, state: values.state, offset } }, signal),
     idOf,
-    pollMs: POLL_MS,
+    pollMs,
   });
   return (
     <Page title={`Issues of ${repo}`} rejected={rejected}>

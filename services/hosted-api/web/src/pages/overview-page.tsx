@@ -12,7 +12,7 @@ import { Panel } from '@pipeline/web/page/panel.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { read } from '../api/request.ts';
 import type { Reply } from '../api/types.ts';
-import { POLL_MS } from '../api/use-place.ts';
+import { pollMs } from '../live/poll.ts';
 import { RepoPage } from './repo-page.tsx';
 
 type Overview = Reply<'browserOverview'>;
@@ -23,7 +23,7 @@ export default function OverviewPage() {
 }
 
 function RepoOverview({ org, repo }: { org: string; repo: string }) {
-  const query = useQuery(read('browserOverview', { query: { org, repo } }, POLL_MS));
+  const query = useQuery(read('browserOverview', { query: { org, repo } }, pollMs));
   const overview = query.data;
   return (
     <Page title={`Overview of ${repo}`}>

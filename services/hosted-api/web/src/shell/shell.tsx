@@ -8,6 +8,7 @@ import styles from '@pipeline/web/shell/shell.module.css';
 import { ZoneSwitch } from '@pipeline/web/shell/zone-switch.tsx';
 import { Outlet } from '@tanstack/react-router';
 import { usePlace } from '../api/use-place.ts';
+import { LiveMark } from '../live/live-mark.tsx';
 import { PAGES } from '../navigation/pages.ts';
 
 /** What surrounds every page: navigation, organisation, repository, time zone, log out. */
@@ -35,6 +36,7 @@ export function Shell() {
             onChange={setRepo}
           />
         )}
+        {org && <LiveMark org={org.slug} />}
         <span className={styles.space} />
         <ZoneSwitch />
         {user.data && (

@@ -4,8 +4,7 @@ import { SelectField } from '@pipeline/web/components/select-field.tsx';
 import { TextField } from '@pipeline/web/components/text-field.tsx';
 import { useState } from 'react';
 import { Form } from 'react-aria-components/Form';
-import { isOutdated } from '../stream/live-state.ts';
-import { useLive } from '../stream/use-live.ts';
+import { useOutdated } from '../stream/use-live.ts';
 import type { ActionPlan } from './action.ts';
 import styles from './action-dialog.module.css';
 import { openAction, perform } from './perform.ts';
@@ -83,7 +82,6 @@ export default function ActionDialog({ plan }: { plan: ActionPlan }) {
 
 /** A decision on figures that may be out of date. */
 function OutdatedNote() {
-  const { state } = useLive();
-  if (!isOutdated(state)) return null;
+  if (!useOutdated()) return null;
   return <p className={styles.warning}>The page is not up to date: the stream of events is interrupted.</p>;
 }

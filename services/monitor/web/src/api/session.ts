@@ -1,10 +1,29 @@
 import { queryClient } from '@pipeline/web/api/query-client.ts';
+import { sendRequest } from '@pipeline/web/api/send-request.ts';
 import { request } from './request.ts';
+import { ROUTES } from './routes.generated.ts';
 import { session, signIns } from './session-state.ts';
+import { startFrom } from './stream-position.ts';
+import type { Reply } from './types.ts';
 
-/** Checks whether this browser may read. Without configured authentication it always may. */
-export async function checkSession(): Promise<boolean> {
-  const { authenticated } = await request('getSession', {});
+let check: Promise<boolean> | null = null;
+
+/**
+ * Checks whether this browser may read. Without configured authentication it always may. Concurrent calls share a
+ * request.
+ * @throws ApiFailure when the monitor does not respond.
+ */
+export function checkSession(): Promise<boolean> {
+  check ??= readSession().finally(() => {
+    check = null;
+  });
+  return check;
+}
+
+/** What the page reads from now on contains all events up to the position of the response: the stream begins there. */
+async function readSession(): Promise<boolean> {
+  const onHeaders = (headers: Headers): void => startFrom(headers.get('x-stream-position'));
+  const { authenticated } = (await sendRequest(ROUTES.getSession, {}, { onHeaders })) as Reply<'getSession'>;
   session.set(authenticated ? 'in' : 'out');
   return authenticated;
 }

@@ -1,11 +1,17 @@
 import { isFailure } from '@pipeline/web/api/failure.ts';
 import { queryClient } from '@pipeline/web/api/query-client.ts';
-import { useSyncExternalStore } from 'react';
+import { createSignal } from '@pipeline/web/shared/signal.ts';
 
 const cache = queryClient.getQueryCache();
-const subscribe = (listener: () => void): (() => void) => cache.subscribe(listener);
 const isOffline = (): boolean =>
   cache.findAll({ type: 'active' }).some(({ state }) => isFailure(state.error, 'STORE_UNAVAILABLE'));
 
-/** Returns whether the latest read of any panel on the page failed because the database is not available. */
-export const useStoreOffline = (): boolean => useSyncExternalStore(subscribe, isOffline);
+/** Whether the latest read of any panel on the page failed because the database is not available. */
+export const storeOffline = createSignal(false);
+
+const CHANGES: readonly string[] = ['updated', 'removed', 'observerAdded', 'observerRemoved'];
+
+// One subscriber for all panels: the cache reports several events for every query that is rendered.
+cache.subscribe(({ type }) => {
+  if (CHANGES.includes(type)) storeOffline.set(isOffline());
+});

@@ -4,7 +4,6 @@ import 'uplot/dist/uPlot.min.css';
 import { formatHourMinute, formatShort } from '@pipeline/web/format/time.ts';
 import { preferences, shownTheme } from '@pipeline/web/preferences/preferences.ts';
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
-import { useWidth } from '@pipeline/web/shared/use-width.ts';
 import { hatching } from './hatching.ts';
 import styles from './stacked-area.module.css';
 import { stackedSums } from './stacked-sums.ts';
@@ -23,15 +22,16 @@ interface StackedAreaProps {
   times: readonly number[];
   /** Lowest layer first. */
   layers: readonly Layer[];
+  /** In pixels; nothing is drawn at width 0. */
+  width: number;
   height: number;
 }
 
 const SECOND = 1_000;
 
 /** Layers above each other over time; the cursor shows the figures of a moment. */
-export function StackedArea({ summary, times, layers, height }: StackedAreaProps) {
+export default function StackedArea({ summary, times, layers, width, height }: StackedAreaProps) {
   const place = useRef<HTMLDivElement>(null);
-  const width = useWidth(place);
   const theme = useSignal(shownTheme);
   const { zone, withoutColour } = useSignal(preferences);
   const plot = useRef<uPlot | null>(null);

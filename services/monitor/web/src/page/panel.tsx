@@ -3,8 +3,7 @@ import { Tip } from '@pipeline/web/components/tip.tsx';
 import { Panel as BasicPanel, type PanelProps } from '@pipeline/web/page/panel.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { read } from '../api/query.ts';
-import { isOutdated } from '../stream/live-state.ts';
-import { useLive } from '../stream/use-live.ts';
+import { useOutdated } from '../stream/use-live.ts';
 import styles from './panel.module.css';
 
 interface LivePanelProps extends Omit<PanelProps, 'tip' | 'isOutdated'> {
@@ -14,9 +13,9 @@ interface LivePanelProps extends Omit<PanelProps, 'tip' | 'isOutdated'> {
 
 /** A panel whose data is kept up to date by the stream; it greys while the stream is cut. */
 export function Panel({ metrics = [], ...props }: LivePanelProps) {
-  const { state } = useLive();
+  const isOutdated = useOutdated();
   const tip = metrics.length > 0 && <DefinitionTip ids={metrics} />;
-  return <BasicPanel {...props} tip={tip} isOutdated={isOutdated(state)} />;
+  return <BasicPanel {...props} tip={tip} isOutdated={isOutdated} />;
 }
 
 /** Definitions change only with releases. */

@@ -1,8 +1,9 @@
 import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
 import type { GlyphName } from '@pipeline/web/glyphs/glyph-paths.ts';
 import { isState, STATES } from '@pipeline/web/states/states.ts';
+import { after } from '@pipeline/web/timing/timers.ts';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { memo, useState } from 'react';
 import { Autocomplete, useFilter } from 'react-aria-components/Autocomplete';
 import { Dialog } from 'react-aria-components/Dialog';
 import { Input } from 'react-aria-components/Input';
@@ -28,13 +29,7 @@ const isSearch = (text: string): boolean => /^#?\d+$/.test(text) || text.length 
 
 /** The command palette: opens pages, and issues by number or title. */
 export default function Palette({ onClose }: { onClose: () => void }) {
-  const { contains } = useFilter({ sensitivity: 'base' });
   const [text, setText] = useState('');
-  const entries = [...usePages(text, contains), ...useIssues(text.trim())];
-  const open = (id: string): void => {
-    onClose();
-    entries.find((entry) => entry.id === id)?.open();
-  };
   return (
     <ModalOverlay className={styles.scrim} isOpen isDismissable onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Modal className={styles.modal}>
@@ -56,27 +51,45 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                 placeholder="Page, issue number or title"
               />
             </SearchField>
-            <ListBox
-              aria-label="Found"
-              className={styles.list}
-              items={entries}
-              onAction={(key) => open(String(key))}
-              renderEmptyState={() => <p className={styles.empty}>Nothing found</p>}
-            >
-              {(entry) => (
-                <ListBoxItem id={entry.id} className={styles.item} textValue={entry.title}>
-                  <Glyph name={entry.glyph} />
-                  <span className={styles.title}>{entry.title}</span>
-                  <span className={styles.detail}>{entry.detail}</span>
-                </ListBoxItem>
-              )}
-            </ListBox>
+            <Found text={text} onClose={onClose} />
           </Autocomplete>
         </Dialog>
       </Modal>
     </ModalOverlay>
   );
 }
+
+/** Rendering a longer list would delay what is typed. */
+const MOST_PAGES = 8;
+
+/** What the text finds. */
+const Found = memo(function Found({ text, onClose }: { text: string; onClose: () => void }) {
+  const { contains } = useFilter({ sensitivity: 'base' });
+  const pages = usePages(text, contains);
+  const entries = [...(text === '' ? pages : pages.slice(0, MOST_PAGES)), ...useIssues(text.trim())];
+  const open = (id: string): void => {
+    onClose();
+    // The palette is gone before the page is rendered.
+    after(0, () => entries.find((entry) => entry.id === id)?.open());
+  };
+  return (
+    <ListBox
+      aria-label="Found"
+      className={styles.list}
+      items={entries}
+      onAction={(key) => open(String(key))}
+      renderEmptyState={() => <p className={styles.empty}>Nothing found</p>}
+    >
+      {(entry) => (
+        <ListBoxItem id={entry.id} className={styles.item} textValue={entry.title}>
+          <Glyph name={entry.glyph} />
+          <span className={styles.title}>{entry.title}</span>
+          <span className={styles.detail}>{entry.detail}</span>
+        </ListBoxItem>
+      )}
+    </ListBox>
+  );
+});
 
 function usePages(text: string, contains: (whole: string, part: string) => boolean): Entry[] {
   const go = useGo();

@@ -5,13 +5,12 @@ import { Rail } from '@pipeline/web/shell/rail.tsx';
 import styles from '@pipeline/web/shell/shell.module.css';
 import { ZoneSwitch } from '@pipeline/web/shell/zone-switch.tsx';
 import { Outlet } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, memo, Suspense, useCallback, useState } from 'react';
 import { Activity } from '../actions/activity.tsx';
 import { openAction } from '../actions/perform.ts';
 import { PAGES } from '../navigation/pages.ts';
 import { useGo } from '../navigation/use-go.ts';
-import { isOutdated } from '../stream/live-state.ts';
-import { useLive } from '../stream/use-live.ts';
+import { useOutdated } from '../stream/use-live.ts';
 import { LiveBadge } from './live-badge.tsx';
 import { RepoSwitch } from './repo-switch.tsx';
 import { StoreBanner } from './store-banner.tsx';
@@ -28,22 +27,11 @@ type Open = 'palette' | 'shortcuts' | 'settings' | null;
 export function Shell() {
   const [open, setOpen] = useState<Open>(null);
   const action = useSignal(openAction);
-  const close = (): void => setOpen(null);
+  const close = useCallback(() => setOpen(null), []);
   useGlobalShortcuts({ openPalette: () => setOpen('palette'), openList: () => setOpen('shortcuts') });
   return (
     <div className={styles.shell}>
-      <header className={styles.top}>
-        <RepoSwitch />
-        <LiveBadge />
-        <span className={styles.space} />
-        <Button glyph="search" aria-label="Search, Ctrl K" onPress={() => setOpen('palette')}>
-          <span className={styles.wide}>
-            Search<kbd className={styles.chord}>, Ctrl K</kbd>
-          </span>
-        </Button>
-        <ZoneSwitch />
-        <Button kind="quiet" glyph="user" aria-label="Settings and user" onPress={() => setOpen('settings')} />
-      </header>
+      <Top onOpen={setOpen} />
       <Rail pages={PAGES} />
       <Main />
       <Suspense>
@@ -57,15 +45,33 @@ export function Shell() {
   );
 }
 
-function Main() {
-  const { state } = useLive();
+/** Memoised, as are rail and main: opening a dialog renders none of them. */
+const Top = memo(function Top({ onOpen }: { onOpen: (what: Open) => void }) {
   return (
-    <main className={styles.main} data-outdated={isOutdated(state) || undefined}>
+    <header className={styles.top}>
+      <RepoSwitch />
+      <LiveBadge />
+      <span className={styles.space} />
+      <Button glyph="search" aria-label="Search, Ctrl K" onPress={() => onOpen('palette')}>
+        <span className={styles.wide}>
+          Search<kbd className={styles.chord}>, Ctrl K</kbd>
+        </span>
+      </Button>
+      <ZoneSwitch />
+      <Button kind="quiet" glyph="user" aria-label="Settings and user" onPress={() => onOpen('settings')} />
+    </header>
+  );
+});
+
+const Main = memo(function Main() {
+  const isOutdated = useOutdated();
+  return (
+    <main className={styles.main} data-outdated={isOutdated || undefined}>
       <StoreBanner />
       <Outlet />
     </main>
   );
-}
+});
 
 function useGlobalShortcuts({ openPalette, openList }: { openPalette: () => void; openList: () => void }): void {
   const go = useGo();

@@ -1,12 +1,13 @@
 import { queryClient } from '@pipeline/web/api/query-client.ts';
 import { Button } from '@pipeline/web/components/button.tsx';
 import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
-import { useStoreOffline } from '../api/store-offline.ts';
+import { useSignal } from '@pipeline/web/shared/use-signal.ts';
+import { storeOffline } from '../api/store-offline.ts';
 import styles from './store-banner.module.css';
 
 /** One banner for the whole page while the database is not available. */
 export function StoreBanner() {
-  if (!useStoreOffline()) return null;
+  if (!useSignal(storeOffline)) return null;
   return (
     <div className={styles.banner} role="alert">
       <Glyph name="warning" colour="--danger" />

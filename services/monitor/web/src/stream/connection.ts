@@ -4,13 +4,13 @@ import type { StreamEvent } from './events.ts';
 import { CUT_MS, type LiveFacts } from './live-state.ts';
 import { readStream } from './read-stream.ts';
 
-/** After a longer cut everything is fetched again, whatever the server replays. */
+/** A tab that takes the stream over after a longer silence fetches everything again, whatever the server replays. */
 const LONG_CUT_MS = 60_000;
 
 export interface ConnectionListener {
   onFacts(facts: LiveFacts): void;
   onEvent(event: StreamEvent): void;
-  /** What was fetched before may be out of date: a fresh stream, a gap, or a long cut. */
+  /** What was fetched before may be out of date: no known position, a gap, or a cut. Not every fact is an event. */
   onGap(): void;
 }
 
@@ -28,6 +28,7 @@ export async function keepConnected(
   let { lastEventId, lastMessageAt } = position;
   let since = Date.now();
   let attempt = 0;
+  let wasOpen = false;
   const report = (phase: LiveFacts['phase']): void => listener.onFacts({ phase, lastMessageAt, since, attempt });
 
   const once = async (): Promise<number | null> => {
@@ -36,7 +37,8 @@ export async function keepConnected(
     const end = await readStream(lastEventId, AbortSignal.any([signal, silence.signal]), {
       onOpen: () => {
         const wasCut = lastMessageAt !== null && Date.now() - lastMessageAt > LONG_CUT_MS;
-        if (lastEventId === null || wasCut) listener.onGap();
+        if (lastEventId === null || wasOpen || wasCut) listener.onGap();
+        wasOpen = true;
         lastMessageAt = Date.now();
         attempt = 0;
         report('open');

@@ -1,6 +1,7 @@
 import { serverClock } from '@pipeline/web/timing/server-clock.ts';
 import { after } from '@pipeline/web/timing/timers.ts';
 import { session, signIns } from '../api/session-state.ts';
+import { lastEventId, saw } from '../api/stream-position.ts';
 import { keepConnected } from './connection.ts';
 import type { StreamEvent } from './events.ts';
 import { feedInto, type Sink, takeEvent } from './held-events.ts';
@@ -10,10 +11,8 @@ import { joinTabs, type TabMessage } from './tabs.ts';
 /** Where tabs cannot share a stream, a hidden one gives its own up after this time. */
 const HIDDEN_MS = 60_000;
 
-let lastEventId: number | null = null;
-
 function receive(event: StreamEvent): void {
-  lastEventId = Math.max(lastEventId ?? 0, event.id);
+  saw(event.id);
   if (event.type === 'heartbeat') serverClock.observe(event.data.timestamp);
   else takeEvent(event);
 }
@@ -35,7 +34,7 @@ export function startLive(sink: Sink): void {
 
   const stream = async (signal: AbortSignal): Promise<void> => {
     isLeader = true;
-    const position = { lastEventId, lastMessageAt: liveFacts.get().lastMessageAt };
+    const position = { lastEventId: lastEventId(), lastMessageAt: liveFacts.get().lastMessageAt };
     const ended = await keepConnected(position, signal, {
       onFacts: (facts) => {
         liveFacts.set(facts);

@@ -1,9 +1,10 @@
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
-import { useNow } from '@pipeline/web/timing/use-now.ts';
+import { onTick, useNow } from '@pipeline/web/timing/use-now.ts';
+import { useSyncExternalStore } from 'react';
 import { session } from '../api/session-state.ts';
-import { useStoreOffline } from '../api/store-offline.ts';
+import { storeOffline } from '../api/store-offline.ts';
 import { liveFacts, pause } from './live-facts.ts';
-import { type LiveFacts, type LiveState, liveState } from './live-state.ts';
+import { isOutdated, type LiveFacts, type LiveState, liveState } from './live-state.ts';
 
 export interface Live {
   state: LiveState;
@@ -11,12 +12,34 @@ export interface Live {
   held: number;
 }
 
-/** Returns the state of the event stream; re-renders every second. */
+const currentState = (): LiveState =>
+  liveState(liveFacts.get(), {
+    now: Date.now(),
+    signedOut: session.get() === 'out',
+    storeOffline: storeOffline.get(),
+    paused: pause.get().paused,
+  });
+
+const AGE_STEP_MS = 5_000;
+
+/** Returns the state of the event stream; re-renders when it changes, and every five seconds for the age of the last message. */
 export function useLive(): Live {
-  useNow();
+  useNow(AGE_STEP_MS);
   const facts = useSignal(liveFacts);
-  const { paused, held } = useSignal(pause);
-  const signedOut = useSignal(session) === 'out';
-  const storeOffline = useStoreOffline();
-  return { state: liveState(facts, { now: Date.now(), signedOut, storeOffline, paused }), facts, held };
+  const { held } = useSignal(pause);
+  useSignal(session);
+  useSignal(storeOffline);
+  return { state: currentState(), facts, held };
 }
+
+const SOURCES = [liveFacts, pause, session, storeOffline];
+
+function subscribe(listener: () => void): () => void {
+  const ends = [onTick(listener), ...SOURCES.map((source) => source.subscribe(listener))];
+  return () => {
+    for (const end of ends) end();
+  };
+}
+
+/** Returns whether figures may be out of date; re-renders only when that changes. */
+export const useOutdated = (): boolean => useSyncExternalStore(subscribe, () => isOutdated(currentState()));

@@ -44,7 +44,7 @@ export default function CostsPage() {
       }
     >
       <div className={layout.stack}>
-        <CostPanel query={summary} />
+        <CostPanel repo={repo} />
         <ModelsPanel query={models} window={values.window} />
         <div className={layout.columns}>
           <ReposCostPanel query={summary} window={values.window} />

@@ -1,19 +1,19 @@
 import { StateChip } from '@pipeline/web/components/state-chip.tsx';
 import { formatTotal } from '@pipeline/web/format/money.ts';
 import { inWords } from '@pipeline/web/format/reasons.ts';
-import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { STATE_NAMES } from '@pipeline/web/states/states.ts';
 import type { Column } from '@pipeline/web/table/column.ts';
 import { IssueAction } from '../../actions/issue-action.tsx';
 import type { Issue } from '../../api/types.ts';
 import { issuePath } from '../../navigation/issue-path.ts';
+import { RowLink } from '../../navigation/row-link.tsx';
 import styles from './issues.module.css';
 import { phraseOf } from './phrase.ts';
 import { PullRequest } from './pull-request.tsx';
 import { TimeInState } from './time-in-state.tsx';
 
 /** Where the issue is, for links: the tenant is named only where it is not the usual one. */
-export const addressOf = ({ repo, issueNumber, tenant }: Issue) => ({
+export const addressOf = ({ repo, issueNumber, tenant }: Issue): { to: string; search: Record<string, string> } => ({
   to: issuePath(repo, issueNumber),
   search: tenant === 'default' ? {} : { tenant },
 });
@@ -34,10 +34,10 @@ const title: Column<Issue> = {
   sort: (issue) => issue.title,
   cell: (issue) => (
     <>
-      <PageLink {...addressOf(issue)} tabIndex={-1} title={issue.title}>
+      <RowLink {...addressOf(issue)} title={issue.title}>
         <span className={styles.narrow}>#{issue.issueNumber} </span>
         {issue.title}
-      </PageLink>
+      </RowLink>
       <IssueAction repo={issue.repo} issueNumber={issue.issueNumber} />
     </>
   ),

@@ -1,15 +1,17 @@
 import { formatUsd } from '@pipeline/web/format/money.ts';
 import { formatCount } from '@pipeline/web/format/number.ts';
 import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
-import type { UseQueryResult } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { Reply } from '../../api/types.ts';
 import { Panel } from '../../page/panel.tsx';
 import styles from './overview.module.css';
+import { overviewReads } from './overview-reads.ts';
 
 type Agent = Reply<'readDashboard'>['agents'][string];
 
 /** Health of the monitor and of each agent. */
-export function AgentsPanel({ query }: { query: UseQueryResult<Reply<'readDashboard'>> }) {
+export function AgentsPanel() {
+  const query = useQuery(overviewReads(undefined).dashboard);
   const agents = Object.values(query.data?.agents ?? {});
   return (
     <Panel title="Agents" query={query} polledAt={query.data?.polledAt} height={180}>

@@ -1,17 +1,19 @@
 import { When } from '@pipeline/web/components/when.tsx';
 import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
-import type { UseQueryResult } from '@tanstack/react-query';
-import type { Alert, Reply } from '../../api/types.ts';
+import { useQuery } from '@tanstack/react-query';
+import type { Alert } from '../../api/types.ts';
 import { issuePath } from '../../navigation/issue-path.ts';
 import { Panel } from '../../page/panel.tsx';
 import styles from './overview.module.css';
+import { type OfRepo, overviewReads } from './overview-reads.ts';
 
 const RANK: Readonly<Record<Alert['severity'], number>> = { critical: 0, warning: 1, info: 2 };
 const MOST_SHOWN = 8;
 
 /** Open alerts, the most severe first. */
-export function AlertsPanel({ query }: { query: UseQueryResult<Reply<'listAlerts'>> }) {
+export function AlertsPanel({ repo }: OfRepo) {
+  const query = useQuery(overviewReads(repo).alerts);
   const alerts = (query.data?.items ?? []).toSorted((a, b) => RANK[a.severity] - RANK[b.severity]);
   return (
     <Panel title="Alerts" query={query} height={160}>

@@ -1,18 +1,16 @@
 import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
 import { formatCount, formatPercent, formatSigned } from '@pipeline/web/format/number.ts';
-import type { UseQueryResult } from '@tanstack/react-query';
-import type { Reply } from '../../api/types.ts';
+import { useQuery } from '@tanstack/react-query';
 import { Sparkline } from '../../charts/sparkline.tsx';
 import { Panel } from '../../page/panel.tsx';
 import styles from './overview.module.css';
-
-interface AutonomyPanelProps {
-  autonomy: UseQueryResult<Reply<'autonomy'>>;
-  throughput: UseQueryResult<Reply<'throughput'>>;
-}
+import { type OfRepo, overviewReads } from './overview-reads.ts';
 
 /** Merges without a person, compared with the week before, and what was finished today. */
-export function AutonomyPanel({ autonomy, throughput }: AutonomyPanelProps) {
+export function AutonomyPanel({ repo }: OfRepo) {
+  const reads = overviewReads(repo);
+  const autonomy = useQuery(reads.autonomy);
+  const throughput = useQuery(reads.throughput);
   const data = autonomy.data;
   return (
     <Panel

@@ -2,13 +2,14 @@ import { formatSum } from '@pipeline/web/format/money.ts';
 import { formatHourMinute, zoneName } from '@pipeline/web/format/time.ts';
 import { preferences } from '@pipeline/web/preferences/preferences.ts';
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
-import type { UseQueryResult } from '@tanstack/react-query';
-import type { Reply } from '../../api/types.ts';
+import { useQuery } from '@tanstack/react-query';
 import { Panel } from '../../page/panel.tsx';
 import styles from './overview.module.css';
+import { type OfRepo, overviewReads } from './overview-reads.ts';
 
 /** What the agents reported to have spent. */
-export function CostPanel({ query }: { query: UseQueryResult<Reply<'pipelineCostSummary'>> }) {
+export function CostPanel({ repo }: OfRepo) {
+  const query = useQuery(overviewReads(repo).costs);
   const { zone } = useSignal(preferences);
   const costs = query.data;
   const midnight = new Date().setUTCHours(0, 0, 0, 0);

@@ -1,16 +1,17 @@
 import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
 import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { read } from '../../api/query.ts';
-import type { Reply } from '../../api/types.ts';
 import { Panel } from '../../page/panel.tsx';
 import { firstRunSteps, isComplete } from './first-run-steps.ts';
 import styles from './overview.module.css';
+import { overviewReads } from './overview-reads.ts';
 
 const POLL_MS = 3_000;
 
 /** What a new installation still lacks, with the one command for it; gone once an agent has worked. */
-export function FirstRun({ dashboard }: { dashboard: UseQueryResult<Reply<'readDashboard'>> }) {
+export function FirstRun() {
+  const dashboard = useQuery(overviewReads(undefined).dashboard);
   const config = useQuery(read('configSummary', {}));
   const isKnown = config.data !== undefined && dashboard.data !== undefined;
   const mayLack = isKnown && !isComplete(firstRunSteps(config.data, dashboard.data, undefined));

@@ -4,14 +4,15 @@ import { formatMinutes } from '@pipeline/web/format/duration.ts';
 import { formatCount, plural } from '@pipeline/web/format/number.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { labelOf, STATES } from '@pipeline/web/states/states.ts';
-import type { UseQueryResult } from '@tanstack/react-query';
-import type { Reply } from '../../api/types.ts';
+import { useQuery } from '@tanstack/react-query';
 import { Bars } from '../../charts/bars.tsx';
 import { Panel } from '../../page/panel.tsx';
 import styles from './overview.module.css';
+import { type OfRepo, overviewReads } from './overview-reads.ts';
 
 /** How far the issues of the last week came, and how long they stayed in each state. */
-export function FunnelPanel({ query }: { query: UseQueryResult<Reply<'cohortFunnel'>> }) {
+export function FunnelPanel({ repo }: OfRepo) {
+  const query = useQuery(overviewReads(repo).funnel);
   const funnel = query.data;
   return (
     <Panel

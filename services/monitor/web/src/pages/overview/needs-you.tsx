@@ -3,10 +3,11 @@ import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
 import type { GlyphName } from '@pipeline/web/glyphs/glyph-paths.ts';
 import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { STATES } from '@pipeline/web/states/states.ts';
+import { useQuery } from '@tanstack/react-query';
 import { Panel } from '../../page/panel.tsx';
 import { countsOf } from './counts.ts';
 import styles from './overview.module.css';
-import type { Overview } from './use-overview.ts';
+import { type OfRepo, overviewReads } from './overview-reads.ts';
 
 interface Need {
   title: string;
@@ -20,8 +21,12 @@ interface Need {
 const PEOPLE = ['failure-blocked', 'needs-clarification', 'human-review-ready'] as const;
 
 /** What waits for a person, each with the page that shows it. */
-export function NeedsYou({ overview, repo }: { overview: Overview; repo: string | undefined }) {
-  const { dashboard, series, queue, alerts } = overview;
+export function NeedsYou({ repo }: OfRepo) {
+  const reads = overviewReads(repo);
+  const dashboard = useQuery(reads.dashboard);
+  const series = useQuery(reads.series);
+  const queue = useQuery(reads.queue);
+  const alerts = useQuery(reads.alerts);
   const counts = countsOf(repo, dashboard.data, series.data);
   const needs: Need[] = [
     ...PEOPLE.map((state) => ({

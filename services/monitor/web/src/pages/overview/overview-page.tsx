@@ -10,25 +10,23 @@ import { NeedsYou } from './needs-you.tsx';
 import styles from './overview.module.css';
 import { PoolPanel } from './pool-panel.tsx';
 import { StatesPanel } from './states-panel.tsx';
-import { useOverview } from './use-overview.ts';
 
 /** Is the pipeline healthy, and what needs a person now? */
 export default function OverviewPage() {
   const { repo } = useRepo();
-  const overview = useOverview(repo);
   return (
     <Page title="Overview">
       <div className={styles.stack}>
-        <FirstRun dashboard={overview.dashboard} />
-        <NeedsYou overview={overview} repo={repo} />
-        <StatesPanel overview={overview} repo={repo} />
+        <FirstRun />
+        <NeedsYou repo={repo} />
+        <StatesPanel repo={repo} />
         <div className={styles.columns}>
-          <FunnelPanel query={overview.funnel} />
-          <AlertsPanel query={overview.alerts} />
-          <CostPanel query={overview.costs} />
-          <AutonomyPanel autonomy={overview.autonomy} throughput={overview.throughput} />
-          <PoolPanel query={overview.dashboard} repo={repo} />
-          <AgentsPanel query={overview.dashboard} />
+          <FunnelPanel repo={repo} />
+          <AlertsPanel repo={repo} />
+          <CostPanel repo={repo} />
+          <AutonomyPanel repo={repo} />
+          <PoolPanel repo={repo} />
+          <AgentsPanel />
         </div>
       </div>
     </Page>

@@ -1,16 +1,12 @@
 import { formatPercent, plural } from '@pipeline/web/format/number.ts';
 import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
-import type { UseQueryResult } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { Reply } from '../../api/types.ts';
 import { Bars } from '../../charts/bars.tsx';
 import { Panel } from '../../page/panel.tsx';
 import styles from './overview.module.css';
-
-interface PoolPanelProps {
-  query: UseQueryResult<Reply<'readDashboard'>>;
-  repo: string | undefined;
-}
+import { type OfRepo, overviewReads } from './overview-reads.ts';
 
 type Pool = NonNullable<Reply<'readDashboard'>['workerPool']>[number];
 
@@ -23,9 +19,16 @@ const statusWords = ({ busy, idle, draining, offline }: Pool): string =>
     ...(offline > 0 ? [`${offline} offline`] : []),
   ].join(', ');
 
-/** Workers of each repo by what they do. */
-export function PoolPanel({ query, repo }: PoolPanelProps) {
+const MOST_SHOWN = 12;
+
+/** Repos with the most waiting tasks and the most workers at work first. */
+const byWork = (a: Pool, b: Pool): number => b.queueDepth - a.queueDepth || b.busy - a.busy || b.total - a.total;
+
+/** Workers of the repos with the most work, by what they do. */
+export function PoolPanel({ repo }: OfRepo) {
+  const query = useQuery(overviewReads(repo).dashboard);
   const pools = (query.data?.workerPool ?? []).filter((pool) => repo === undefined || pool.repo === repo);
+  const shown = pools.toSorted(byWork).slice(0, MOST_SHOWN);
   return (
     <Panel title="Worker pool" metrics={['worker_count']} query={query} polledAt={query.data?.polledAt} height={90}>
       {() =>
@@ -36,7 +39,7 @@ export function PoolPanel({ query, repo }: PoolPanelProps) {
             <Bars
               label="Workers by repository"
               isWide
-              bars={pools.map((pool) => ({
+              bars={shown.map((pool) => ({
                 key: pool.repo,
                 label: pool.repo,
                 parts: [
@@ -49,6 +52,8 @@ export function PoolPanel({ query, repo }: PoolPanelProps) {
               }))}
             />
             <p className={styles.muted}>
+              {pools.length > shown.length &&
+                `and ${plural(pools.length - shown.length, 'other repository', 'other repositories')} · `}
               <PageLink to="/workers">All workers</PageLink>
             </p>
           </>

@@ -8,24 +8,30 @@ import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
 import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { preferences } from '@pipeline/web/preferences/preferences.ts';
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
+import { useWidth } from '@pipeline/web/shared/use-width.ts';
 import { STATE_NAMES, STATES } from '@pipeline/web/states/states.ts';
-import { useMemo } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useMemo, useRef } from 'react';
 import type { Reply } from '../../api/types.ts';
 import { StateLegend } from '../../charts/legend.tsx';
-import { StackedArea } from '../../charts/stacked-area.tsx';
 import { Panel } from '../../page/panel.tsx';
 import { type Counts, countsOf, openCount } from './counts.ts';
 import styles from './overview.module.css';
-import type { Overview } from './use-overview.ts';
+import { type OfRepo, overviewReads } from './overview-reads.ts';
+
+/** A third of the page's script: the figures do not wait for it. */
+const StackedArea = lazy(() => import('../../charts/stacked-area.tsx'));
 
 const FIELDS = { done: onOff() };
 const HEIGHT = 220;
 
 /** Counts by state now, and their course over the last 24 hours. */
-export function StatesPanel({ overview, repo }: { overview: Overview; repo: string | undefined }) {
+export function StatesPanel({ repo }: OfRepo) {
   const { values, set } = useAddress(FIELDS);
   const { zone } = useSignal(preferences);
-  const { series, dashboard } = overview;
+  const reads = overviewReads(repo);
+  const series = useQuery(reads.series);
+  const dashboard = useQuery(reads.dashboard);
   const counts = countsOf(repo, dashboard.data, series.data);
   const shown = STATE_NAMES.filter((state) => state !== 'done' || values.done);
   return (
@@ -71,11 +77,19 @@ function Chart({ series, shown }: { series: Reply<'stateTimeseries'>; shown: typ
       })),
     [series, shown],
   );
+  const place = useRef<HTMLDivElement>(null);
+  const width = useWidth(place);
   const latest = series.buckets.at(-1)?.states;
   const summary = latest
     ? `${plural(openCount(latest), 'open issue')} now. Press “Show as table” for the figures.`
     : '';
-  return <StackedArea summary={summary} times={times} layers={layers} height={HEIGHT} />;
+  return (
+    <div ref={place} style={{ minHeight: HEIGHT }}>
+      <Suspense>
+        <StackedArea summary={summary} times={times} layers={layers} width={width} height={HEIGHT} />
+      </Suspense>
+    </div>
+  );
 }
 
 function StateTiles({ counts }: { counts: Counts }) {

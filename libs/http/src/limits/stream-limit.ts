@@ -1,5 +1,5 @@
 import { AppError } from '@pipeline/domain';
-import { AnswerError } from '@pipeline/http';
+import { AnswerError } from '../answers/answer-error.ts';
 
 export interface StreamLimits {
   /** Open at a time, by one credential; 0 = no limit. */

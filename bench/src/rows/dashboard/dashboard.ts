@@ -2,15 +2,16 @@ import { existsSync } from 'node:fs';
 import { withDeadline } from '@pipeline/runtime';
 import { simulateHistory } from '@pipeline/testing/history';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { makeHistory } from '../ours/history.ts';
-import { openOurStore } from '../ours/store.ts';
-import type { Bench, Bound, Fact, Row } from '../runner/model.ts';
-import { buildService } from '../services/build.ts';
-import { startChild } from '../services/child.ts';
+import { makeHistory } from '../../ours/history.ts';
+import { type OurStore, openOurStore } from '../../ours/store.ts';
+import type { Bench, Bound, Fact, Row } from '../../runner/model.ts';
+import { buildService } from '../../services/build.ts';
+import { startChild } from '../../services/child.ts';
+import { underEvents } from './under-events.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/google-chrome'];
 const ISSUES = 10_000;
-const WITHIN_MS = 120_000;
+const WITHIN_MS = 420_000;
 /** A machine four times slower than this one, on a line of 10 Mbit/s. */
 const SLOW_CPU = 4;
 const SLOW_LINE = { offline: false, latency: 0, downloadThroughput: 1_250_000, uploadThroughput: 1_250_000 };
@@ -18,7 +19,8 @@ const SLOW_LINE = { offline: false, latency: 0, downloadThroughput: 1_250_000, u
 /**
  * Goal 22: the dashboard of a built monitor with 10,000 issues in Chromium: what the first view loads, how soon it is
  * there on a slow machine and line, how long the longest interaction takes there, and how the list of all issues sorts
- * and scrolls on this machine. Medians of the rounds; without anchors, because the limits are those of a reader.
+ * and scrolls on this machine. Then what the events of the stream cost an open page. Medians of the rounds; without
+ * anchors, because the limits are those of a reader.
  */
 export const dashboardRow: Row = {
   goal: 22,
@@ -33,7 +35,7 @@ export const dashboardRow: Row = {
     const url = await startMonitor(bench, ours.url);
     const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
     bench.stack.add('browser', () => browser.close());
-    return { cases: [], facts: () => withDeadline(measure(bench, browser, url), WITHIN_MS, 'the browser') };
+    return { cases: [], facts: () => withDeadline(measure(bench, browser, url, ours), WITHIN_MS, 'the browser') };
   },
 };
 
@@ -48,6 +50,8 @@ async function startMonitor(bench: Bench, databaseUrl: string): Promise<string> 
 }
 
 type Figures = Record<keyof typeof LIMITS, number>;
+/** What is measured in every round. */
+type View = Omit<Figures, 'tick' | 'idle' | 'heap'>;
 
 /** Title, unit and limit of each figure. */
 const LIMITS = {
@@ -58,15 +62,21 @@ const LIMITS = {
   interaction: ['longest interaction, slow machine', 'ms', { atMost: 150 }],
   sort: [`sort of ${ISSUES.toLocaleString('en')} rows`, 'ms', { atMost: 80 }],
   frame: ['frame while the list is scrolled, p95', 'ms', { atMost: 25 }],
+  tick: ['main thread per event at two a second', 'ms', { atMost: 20 }],
+  idle: ['main thread of an idle page', '%', { atMost: 0.5 }],
+  heap: ['heap after the events of an hour, five a second', 'MB', { atMost: 10 }],
 } as const satisfies Record<string, readonly [string, string, Bound]>;
 
-async function measure(bench: Bench, browser: Browser, url: string): Promise<Fact[]> {
-  const rounds: Figures[] = [];
+async function measure(bench: Bench, browser: Browser, url: string, ours: OurStore): Promise<Fact[]> {
+  const rounds: View[] = [];
   for (let round = 0; round < (bench.quick ? 3 : 5); round += 1)
     rounds.push({ ...(await firstView(browser, url)), ...(await wholeList(browser, url)) });
+  const names = Object.keys(rounds[0] ?? {}) as (keyof View)[];
+  const medians = names.map((name) => [name, median(rounds.map((figures) => figures[name]))]);
+  const figures: Figures = { ...(Object.fromEntries(medians) as View), ...(await underEvents(browser, url, ours)) };
   return (Object.keys(LIMITS) as (keyof Figures)[]).map((name) => {
     const [title, unit, bound] = LIMITS[name];
-    return { title, unit, bound, value: median(rounds.map((figures) => figures[name])) };
+    return { title, unit, bound, value: figures[name] };
   });
 }
 
@@ -74,16 +84,18 @@ const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 /** The overview with an empty cache; then the search palette and another page. */
-async function firstView(browser: Browser, url: string): Promise<Omit<Figures, 'sort' | 'frame'>> {
+async function firstView(browser: Browser, url: string): Promise<Omit<View, 'sort' | 'frame'>> {
   const page = await browser.newPage();
   const session = await page.context().newCDPSession(page);
   await session.send('Network.emulateNetworkConditions', SLOW_LINE);
   await session.send('Emulation.setCPUThrottlingRate', { rate: SLOW_CPU });
   await page.addInitScript(OBSERVE);
   await page.goto(url);
+  // First without the locator, which searches the page again and again while it is loaded.
+  await page.evaluate(LOADED_ALL);
   await page.getByRole('button', { name: /^Live/ }).waitFor();
   await page.evaluate(LOADED_ALL);
-  const loaded = await page.evaluate<Omit<Figures, 'sort' | 'frame' | 'interaction'>>(LOADED);
+  const loaded = await page.evaluate<Omit<View, 'sort' | 'frame' | 'interaction'>>(LOADED);
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog').waitFor();
   await page.keyboard.type('Issues', { delay: 50 });
@@ -95,7 +107,7 @@ async function firstView(browser: Browser, url: string): Promise<Omit<Figures, '
 }
 
 /** The list of all issues, loaded whole, sorted and scrolled. */
-async function wholeList(browser: Browser, url: string): Promise<Pick<Figures, 'sort' | 'frame'>> {
+async function wholeList(browser: Browser, url: string): Promise<Pick<View, 'sort' | 'frame'>> {
   const page = await browser.newPage();
   await page.addInitScript(OBSERVE);
   await page.goto(`${url}/#/issues?state=all`);
