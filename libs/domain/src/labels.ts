@@ -2,7 +2,7 @@ import type { State } from './states.ts';
 
 export const ENQUEUE_LABEL = 'svc:enqueue';
 export const PAUSED_LABEL = 'svc:paused';
-export const BLOCKED_LABEL = 'svc:blocked';
+const BLOCKED_LABEL = 'svc:blocked';
 export const URGENT_LABEL = 'svc:urgent';
 
 /** Prefix of every label with a meaning to the pipeline. */
@@ -18,8 +18,8 @@ interface Shown {
 }
 
 /**
- * Exactly the pipeline's own labels that an issue should carry on the host, sorted. The same rule in SQL, over all issues:
- * libs/store/src/consistency/detectors.ts; a copy for tests: libs/testing/src/oracle/consistency.ts.
+ * Exactly the pipeline's own labels that an issue should carry on the host, sorted. An independent copy for tests:
+ * libs/testing/src/oracle/consistency.ts.
  */
 export function outputLabels(issue: Shown): string[] {
   const labels = [stateLabel(issue.state), issue.isBlocked && BLOCKED_LABEL, issue.isPaused && PAUSED_LABEL];

@@ -1,11 +1,10 @@
 import {
-  BLOCKED_LABEL,
   type ErrorClass,
   INBOUND_LABELS,
   isOutputLabel,
   LABEL_PREFIX,
   outputLabels,
-  PAUSED_LABEL,
+  STATES,
   type State,
   type StoredConsistencyKind,
 } from '@pipeline/domain';
@@ -142,21 +141,32 @@ interface LabelRow {
   labels: string[];
 }
 
+/** `outputLabels` of the domain for everything that it depends on, as a relation. */
+const LABEL_RULE = JSON.stringify(
+  STATES.flatMap((state) =>
+    [false, true].flatMap((isBlocked) =>
+      [false, true].map((isPaused) => {
+        const shown = { state, isBlocked, isPaused };
+        return { ...shown, labels: outputLabels(shown) };
+      }),
+    ),
+  ),
+);
+
 /**
- * Stored labels that show another state, block or pause than the issue has; `outputLabels` of the domain, in SQL.
- * Changes that the outbox has not sent yet are no drift. Cost: the issues that are not done (issues_open), and a probe
- * of the open projections for those that differ.
+ * Stored labels that show another state, block or pause than the issue has. Changes that the outbox has not sent yet are
+ * no drift. Cost: the issues that are not done (issues_open), and a probe of the open projections for those that differ.
  */
 const labelDrift: Detector<LabelRow> = {
   query: (scope) => sql`
     select i.tenant_id, i.repo_id, i.issue_number, i.state, i.is_blocked, i.is_paused, i.labels
     from (
-      select i.tenant_id, i.repo_id, i.issue_number, i.state, i.is_blocked, i.is_paused, i.labels,
-        array_remove(array[
-          case when i.state <> 'new' then ${LABEL_PREFIX} || i.state end,
-          case when i.is_blocked then ${BLOCKED_LABEL} end,
-          case when i.is_paused then ${PAUSED_LABEL} end], null) as wanted
-      from issues i where i.is_open and ${within(scope, 'i')}
+      select i.tenant_id, i.repo_id, i.issue_number, i.state, i.is_blocked, i.is_paused, i.labels, rule.labels as wanted
+      from issues i
+      join jsonb_to_recordset(${LABEL_RULE}::jsonb)
+        as rule (state text, "isBlocked" boolean, "isPaused" boolean, labels text[])
+        on rule.state = i.state and rule."isBlocked" = i.is_blocked and rule."isPaused" = i.is_paused
+      where i.is_open and ${within(scope, 'i')}
     ) i
     where (not i.labels @> i.wanted or exists (
         select from unnest(i.labels) l
