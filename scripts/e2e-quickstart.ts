@@ -88,8 +88,10 @@ async function prepare(): Promise<void> {
   await shell(`git clone -q "${root}" "${clone}"`, root);
   const changed = spawnSync('git', ['-C', root, 'ls-files', '-mo', '--exclude-standard'], { encoding: 'utf8' }).stdout;
   for (const path of changed.split('\n').filter(Boolean)) cpSync(join(root, path), join(clone, path));
-  const gateway = '{{(index .IPAM.Config 0).Gateway}}';
-  const bridge = (await shell(`docker network inspect bridge --format '${gateway}'`, root)).trim();
+  // A bridge that is older than the daemon has no entry for its gateway, which is its first address.
+  const gateway = '{{with index .IPAM.Config 0}}{{or .Gateway .Subnet}}{{end}}';
+  const network = (await shell(`docker network inspect bridge --format '${gateway}'`, root)).trim();
+  const bridge = network.replace(/\.0\/\d+$/, '.1');
   const port = await freePort();
   sandbox = await startSandbox({
     dataDir: join(folder, 'host'),
