@@ -22,8 +22,8 @@ const PLACES: readonly VersionPlace[] = [
   { path: TEXT, version: new RegExp(String.raw`(?<=\bpipeline-[a-z-]+:)${SEMVER}`, 'g') },
 ];
 
-/** History keeps its versions; tests of the release command have versions of their own. */
-const UNVERSIONED = /^(CHANGELOG\.md|pnpm-lock\.yaml|docs\/(decisions|reference)\/|scripts\/release\/test\/)/;
+/** History keeps its versions; tests of the release command and of the chart have versions of their own. */
+const UNVERSIONED = /^(CHANGELOG\.md|pnpm-lock\.yaml|docs\/(decisions|reference)\/|scripts\/release\/test\/|scripts\/chart\/)/;
 
 /** A version that a file states. */
 interface StatedVersion {
