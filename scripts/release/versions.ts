@@ -23,7 +23,8 @@ const PLACES: readonly VersionPlace[] = [
 ];
 
 /** History keeps its versions; tests of the release command and of the chart have versions of their own. */
-const UNVERSIONED = /^(CHANGELOG\.md|pnpm-lock\.yaml|docs\/(decisions|reference)\/|scripts\/release\/test\/|scripts\/chart\/)/;
+const UNVERSIONED =
+  /^(CHANGELOG\.md|pnpm-lock\.yaml|docs\/(decisions|reference)\/|scripts\/release\/test\/|scripts\/chart\/)/;
 
 /** A version that a file states. */
 interface StatedVersion {
