@@ -14,13 +14,14 @@ type RunEnd = Parameters<typeof closeRun>[3];
  * Ends a claim with the worker's last request: closes its run and stores the response. The same token and body again
  * return that response and change nothing, because workers repeat a request that got no response. A request that comes
  * too late is refused, and its cost is recorded all the same.
+ * @param withContext whether `work` needs the claim's context, which is then read with the locks.
  * @param work applies the request; returns the response and how the run ended.
  * @throws AppError CLAIM_LOST or TASK_CANCELLED.
  */
 export function endClaim<T extends object>(
   engine: Engine,
   token: ClaimToken,
-  body: { invocations: readonly Invocation[] },
+  { body, withContext = false }: { body: { invocations: readonly Invocation[] }; withContext?: boolean },
   work: (unit: TransactionContext, claim: HeldClaim) => Promise<{ answer: T; end: Omit<RunEnd, 'report'> }>,
 ): Promise<T> {
   const hash = createHash('sha256').update(JSON.stringify(body)).digest('hex');
@@ -34,7 +35,7 @@ export function endClaim<T extends object>(
       return answer;
     },
     {
-      withContext: true,
+      withContext,
       onRefused: (unit, claim) => bookInvocations(unit, claim, body.invocations),
       repeated: (run) => storedAnswer<T>(run, hash),
     },

@@ -55,7 +55,9 @@ export interface ReportAnswer {
  * @throws AppError CLAIM_LOST, TASK_CANCELLED, or INVALID_ARGUMENT for an outcome that a task of this type cannot have.
  */
 export function report(engine: Engine, token: ClaimToken, body: Report): Promise<ReportAnswer> {
-  return endClaim(engine, token, body, async (unit, claim) => {
+  // Only an outcome of a work task moves an issue: the others need nothing of it.
+  const withContext = body.outcome !== 'scanned' && body.outcome !== 'retrospective';
+  return endClaim(engine, token, { body, withContext }, async (unit, claim) => {
     requireOutcomeOf(claim.run.task_type as TaskType, body);
     const state = await applyReport(unit, claim, body);
     const answer: ReportAnswer = { ok: true, requeued: false, attempt: claim.run.attempt, state };

@@ -38,10 +38,12 @@ export interface TaskFacts extends Pick<RepoRow, 'owner' | 'name' | 'clone_url' 
 
 const PR_COLUMNS = ['number', 'url', 'head_sha', 'head_ref', 'title', 'body'];
 
-const facts = prepared(
+const REPO = sql`repo.owner, repo.name, repo.clone_url, repo.default_branch, repo.setup_command`;
+
+const ofIssue = prepared(
   'task-payload',
   (_db, p: Params<OfTask>) => sql<TaskFacts>`
-    select repo.owner, repo.name, repo.clone_url, repo.default_branch, repo.setup_command,
+    select ${REPO},
       (select row_to_json(pr) from (${ownPullRequestFor(p('issueId'), p('tenantId'), PR_COLUMNS)}) pr) as pr,
       (select row_to_json(prompt) from (${promptFor(p)}) prompt) as prompt,
       ${hasIntelligence(p)} as has_intelligence,
@@ -51,12 +53,23 @@ const facts = prepared(
     from repos repo where repo.tenant_id = ${p('tenantId')} and repo.id = ${p('repoId')}`,
 );
 
+// To start the probes that find nothing for a task without an issue costs more than the rest of its claim.
+const ofRepo = prepared(
+  'repo-payload',
+  (_db, p: Params<Pick<OfTask, 'tenantId' | 'repoId'>>) => sql<Omit<TaskFacts, keyof typeof NO_ISSUE>>`
+    select ${REPO}, ${hasIntelligence(p)} as has_intelligence
+    from repos repo where repo.tenant_id = ${p('tenantId')} and repo.id = ${p('repoId')}`,
+);
+
+const NO_ISSUE = { pr: null, prompt: null, posts: [], attempts: [], checks: [] };
+
 /**
- * Reads what the payload of a task consists of beside its issue: seven index probes.
+ * Reads what the payload of a task consists of beside its issue: seven index probes, two for a task without an issue.
  * @throws Error when the tenant has no such repo.
  */
 export async function factsOfTask(tx: Tx, task: OfTask): Promise<TaskFacts> {
-  const found = await facts.first(tx, task);
-  if (!found) throw new Error(`tenant ${task.tenantId} has no repo ${task.repoId}`);
-  return found;
+  const { tenantId, repoId, issueId } = task;
+  const found = issueId === null ? await ofRepo.first(tx, { tenantId, repoId }) : await ofIssue.first(tx, task);
+  if (!found) throw new Error(`tenant ${tenantId} has no repo ${repoId}`);
+  return { ...NO_ISSUE, ...found };
 }
