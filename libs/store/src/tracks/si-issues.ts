@@ -122,7 +122,11 @@ interface Prompt {
   instructions: string;
 }
 
-/** The statement of `promptOfIssue`, also a part of the payload of a task. */
+/**
+ * Instructions for the agents of a self-improvement issue or of one of its subtasks; no row for any other issue. A part
+ * of the payload of a task. A few probes of unique indexes: subtasks are two levels deep at most. (As a plain join, older
+ * servers read all edges of the repo for it.)
+ */
 export const promptFor = (p: Params<{ tenantId: number; repoId: number; number: number }>): RawBuilder<Prompt> => sql`
     with recursive family (issue_number, depth) as (
       select ${p('number')}::integer, 0
@@ -144,15 +148,3 @@ export const promptFor = (p: Params<{ tenantId: number; repoId: number; number: 
     join track_prompts t on t.tenant_id = s.tenant_id and t.track_id = s.track_id and t.version = s.prompt_version
     order by f.depth
     limit 1`;
-
-const promptOf = prepared('prompt-of-issue', (_db, p: Params<{ tenantId: number; repoId: number; number: number }>) =>
-  promptFor(p),
-);
-
-/**
- * Instructions for the agents of a self-improvement issue or of one of its subtasks; undefined for any other issue. A
- * few probes of unique indexes: subtasks are two levels deep at most. (As a plain join, older servers read all edges of
- * the repo for it.)
- */
-export const promptOfIssue = (db: Db, tenantId: number, { repoId, number }: IssuePlace) =>
-  promptOf.first(db, { tenantId, repoId, number });
