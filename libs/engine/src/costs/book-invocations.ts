@@ -1,4 +1,4 @@
-import { callCostUsd, formatSlug, type Invocation, priceOf } from '@pipeline/domain';
+import { callCostUsd, formatSlug, type Invocation, priceOf, roundUsd } from '@pipeline/domain';
 import {
   addCost,
   addUnreportedCosts,
@@ -53,7 +53,7 @@ export async function bookInvocations(
   const added = grown.reduce((sum, { usd }) => sum + usd, 0);
   unit.send(addCost(tx, tenantId, owner, added));
   unit.bookedUsd += added;
-  const after = issue && { ...issue, cost_usd: sumUsd(issue.cost_usd, added) };
+  const after = issue && { ...issue, cost_usd: roundUsd(issue.cost_usd + added) };
   if (after) unit.atEnd(() => reportIssueThresholds(unit, after));
   unit.atEnd(() => addToDay(unit, { repoId: run.repo_id, usd: added }));
   if (!after || run.issue_id === null || repo === null) return after;
@@ -66,9 +66,6 @@ export async function bookInvocations(
   });
   return after;
 }
-
-/** As the store adds amounts, which have six digits after the point. */
-const sumUsd = (one: number, other: number): number => Math.round((one + other) * 1_000_000) / 1_000_000;
 
 /** Adds the calls whose cost became or ceased to be unreported to the count of the issue. */
 function countUnreported(

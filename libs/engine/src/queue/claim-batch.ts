@@ -1,4 +1,4 @@
-import { ANY_AGENT, isUsedUp, type TaskPayload } from '@pipeline/domain';
+import { ANY_AGENT, isUsedUp, roundUsd, type TaskPayload } from '@pipeline/domain';
 import { type Claimed, claimTasks, claimWithinLimits, findWorkers, isUniqueViolation } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
 import { hashToken } from '../context/token-hash.ts';
@@ -233,7 +233,7 @@ async function concludeOne(
 }
 
 const leftOf = (limitUsd: number | null, spentUsd: number): number | null =>
-  limitUsd === null ? null : Math.round((limitUsd - spentUsd) * 1_000_000) / 1_000_000;
+  limitUsd === null ? null : roundUsd(limitUsd - spentUsd);
 
 function taskOf(
   row: Claimed,
