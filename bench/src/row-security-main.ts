@@ -11,10 +11,10 @@ import { StopStack } from '@pipeline/runtime';
 import {
   claimTasks,
   type Db,
+  findOrgWithRepos,
   issuePage,
   type OrgScope,
   openStore,
-  orgOf,
   type PreparedStatement,
   prepared,
   type Store,
@@ -71,7 +71,7 @@ type Operation = (variant: Variant, tenant: Tenant) => Promise<unknown>;
 
 const smallRead: Operation = async (variant, tenant) => {
   const db = variant.store.quick.read;
-  const { org } = await asTenant(variant, db, tenant, () => orgOf(db, scopeOf(tenant)));
+  const { org } = await asTenant(variant, db, tenant, () => findOrgWithRepos(db, scopeOf(tenant)));
   if (org.id !== tenant.id) throw new Error('a wrong organisation');
 };
 
@@ -195,8 +195,8 @@ async function prepare(
 async function requireIsolation(variant: Variant, [one, two]: readonly Tenant[]): Promise<void> {
   if (!one || !two) throw new Error('too few tenants');
   const db = variant.store.quick.read;
-  const own = await asTenant(variant, db, one, () => orgOf(db, scopeOf(one)));
-  const other = await asTenant(variant, db, one, () => orgOf(db, scopeOf(two)));
+  const own = await asTenant(variant, db, one, () => findOrgWithRepos(db, scopeOf(one)));
+  const other = await asTenant(variant, db, one, () => findOrgWithRepos(db, scopeOf(two)));
   if (own.repos.length === 0 || other.repos.length > 0) throw new Error('the policies do not isolate');
 }
 

@@ -83,7 +83,7 @@ describe('the pool server', () => {
     const { name } = await borrowDatabase(pool.socket);
     const { findings } = await returnDatabase(pool.socket, { name, statements });
     expect(findings).toEqual([
-      '[read] the oldest Postgres refuses it: function of_later_releases(unknown) does not exist\n    select of_later_releases($1)',
+      '[read] rejected by the oldest supported Postgres: function of_later_releases(unknown) does not exist\n    select of_later_releases($1)',
     ]);
     await pool.close();
   });

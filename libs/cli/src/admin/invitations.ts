@@ -22,7 +22,7 @@ export function invitationCommands(admin: Command, run: Run): void {
       ['--url <address>', 'public address of the hosted API (its PUBLIC_URL); required'],
     ],
     async action({ use, admin }, [org = '', email = ''], { role = 'member', days = '7', url }) {
-      const base = addressOf(url);
+      const base = parseBaseUrl(url);
       const data = await use.inviteMember(admin, { org, email, role, days: Number(days) });
       const link = new URL(`/account/invitation?token=${data.token}`, base).href;
       const { token: _token, ...shown } = data;
@@ -36,13 +36,20 @@ export function invitationCommands(admin: Command, run: Run): void {
     writes: false,
     async action({ use, admin }, [org = '']) {
       const data = await use.listInvitations(admin, org);
-      const rows = data.map((one) => [one.id, one.email, one.role, one.state, one.invitedBy, one.expiresAt]);
+      const rows = data.map(({ id, email, role, state, invitedBy, expiresAt }) => [
+        id,
+        email,
+        role,
+        state,
+        invitedBy,
+        expiresAt,
+      ]);
       return { data, text: table(['ID', 'EMAIL', 'ROLE', 'STATE', 'INVITED BY', 'EXPIRES'], rows, 'no invitations') };
     },
   });
   leaf(invitation, run, {
     usage: 'revoke <org> <id>',
-    description: 'revoke an invitation that was not accepted yet',
+    description: 'revoke a pending invitation',
     writes: true,
     async action({ use, admin }, [org = '', id = '']) {
       const data = await use.revokeInvitation(admin, { org, id });
@@ -51,7 +58,7 @@ export function invitationCommands(admin: Command, run: Run): void {
   });
 }
 
-function addressOf(url: string | undefined): URL {
+function parseBaseUrl(url: string | undefined): URL {
   if (url !== undefined && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url);
   throw new InputError('--url must be the public address of the hosted API, such as https://pipeline.example.com');
 }

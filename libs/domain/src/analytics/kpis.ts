@@ -42,7 +42,7 @@ export interface KpiWeek {
 }
 
 /** Each KPI of one week. */
-export const KPI_OF: Record<Kpi, (week: KpiInputs) => KpiWeek> = {
+export const COMPUTE_KPI: Record<Kpi, (week: KpiInputs) => KpiWeek> = {
   block_rate: (w) => ({ value: ratio(w.blocked, w.active), sampleSize: w.active }),
   failure_blocked_rate: (w) => ({ value: ratio(w.failureBlocked, w.active), sampleSize: w.active }),
   mean_cost_usd: (w) => ({ value: ratio(w.costUsd, w.costIssues), sampleSize: w.costIssues }),

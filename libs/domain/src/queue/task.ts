@@ -16,11 +16,11 @@ const PRIORITY: Record<TaskType, number> = {
 
 const URGENT_BONUS = 5;
 
-/** Lower runs first: nearly finished issues before new ones. */
+/** Priority of a task; lower values are claimed first, so that nearly finished issues precede new ones. */
 export const priorityOf = (taskType: TaskType, urgent = false): number =>
   PRIORITY[taskType] - (urgent ? URGENT_BONUS : 0);
 
-/** The agent that does a task, as it appears in events, costs and estimates. */
+/** Name of the agent for each task type, as it appears in events, costs and estimates. */
 export const AGENT_OF: Record<TaskType, string> = {
   analyze: 'analyzer',
   plan: 'planner',

@@ -8,7 +8,7 @@ export type ReloadTrigger = (typeof RELOAD_TRIGGERS)[number];
 /** The result of a reload. `partial` = some changes wait for a restart. */
 export interface ConfigReloadOutcome {
   status: (typeof RELOAD_STATUSES)[number];
-  /** Applied since then. */
+  /** Keys whose new value is in effect. */
   appliedKeys: string[];
   /** Changed in the file, but read only at process start. */
   deferredKeys: string[];
@@ -18,13 +18,13 @@ export interface ConfigReloadOutcome {
   at: string;
 }
 
-/** The outcome of a reload with these changed keys. */
+/** Builds the outcome of a successful reload. */
 export function reloadOutcome(
   changed: Pick<ConfigReloadOutcome, 'appliedKeys' | 'deferredKeys'>,
-  about: Pick<ConfigReloadOutcome, 'trigger' | 'at'>,
+  request: Pick<ConfigReloadOutcome, 'trigger' | 'at'>,
 ): ConfigReloadOutcome {
   const { appliedKeys, deferredKeys } = changed;
-  const news = appliedKeys.length > 0 ? 'applied' : 'unchanged';
-  const status = deferredKeys.length > 0 ? 'partial' : news;
-  return { status, appliedKeys, deferredKeys, error: null, errorCode: null, ...about };
+  const statusIfApplied = appliedKeys.length > 0 ? 'applied' : 'unchanged';
+  const status = deferredKeys.length > 0 ? 'partial' : statusIfApplied;
+  return { status, appliedKeys, deferredKeys, error: null, errorCode: null, ...request };
 }

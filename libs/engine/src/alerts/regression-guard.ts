@@ -1,9 +1,9 @@
 import {
   badDirection,
+  COMPUTE_KPI,
   formatSlug,
   HOUR_MS,
   judgeKpi,
-  KPI_OF,
   KPIS,
   type Kpi,
   type KpiVerdict,
@@ -43,7 +43,7 @@ export async function watchKpis(engine: Engine): Promise<{ repos: number; more: 
 
 async function checkRepo(engine: Engine, repo: KpiRepo): Promise<void> {
   const weeks = await kpiWeeks(engine.store.tenant, repo.tenant_id, repo.repo_id);
-  const verdicts = KPIS.map((kpi) => ({ kpi, ...judgeKpi(kpi, weeks.map(KPI_OF[kpi])) }));
+  const verdicts = KPIS.map((kpi) => ({ kpi, ...judgeKpi(kpi, weeks.map(COMPUTE_KPI[kpi])) }));
   await inTenant(engine, repo.tenant_id, async (unit) => {
     await keepKpis(unit.tx, { tenantId: repo.tenant_id, repoId: repo.repo_id }, verdicts);
     await raiseRegressions(unit, repo, verdicts);

@@ -14,7 +14,7 @@ import { recordPipelineEvent } from '../records/records.ts';
 import { applyChange, recordTrack } from '../tracks/change-track.ts';
 import { settingsOfTrack } from '../tracks/track-view.ts';
 import { strategyTrackOf } from './inputs.ts';
-import { aboutRepo } from './snapshots.ts';
+import { repoEventSubject } from './snapshots.ts';
 
 /**
  * Makes a proposed snapshot the active one: applies its changes to the tracks and supersedes the previous one. The
@@ -43,7 +43,7 @@ export async function activate(
     recordTrack(unit, track, { action: 'track-strategy', actor: by.actor, facts: { version, changes: made } });
   }
   await activateSnapshot(unit.tx, key, version, by.approver);
-  recordPipelineEvent(unit, aboutRepo(key), {
+  recordPipelineEvent(unit, repoEventSubject(key), {
     eventType: 'strategy_activated',
     agent: by.actor.id ?? by.actor.type,
     payload: { version },

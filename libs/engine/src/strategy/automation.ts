@@ -12,7 +12,7 @@ import { type Engine, inTenant, type TransactionContext } from '../context/conte
 import type { Actor } from '../context/issue-context.ts';
 import { recordOperation } from '../records/records.ts';
 import { findRepoAt, type RepoAddress } from '../repos/repo-address.ts';
-import { aboutRepo, strategyOf } from './snapshots.ts';
+import { repoEventSubject, strategyKey } from './snapshots.ts';
 
 /**
  * The latest weekly cycle of a repo; null before there was one.
@@ -20,13 +20,13 @@ import { aboutRepo, strategyOf } from './snapshots.ts';
  */
 export async function readRunState(engine: Engine, address: RepoAddress): Promise<StrategyRun | null> {
   const repo = await findRepoAt(engine, address);
-  return (await latestStrategyRun(engine.store.tenant, strategyOf(repo))) ?? null;
+  return (await latestStrategyRun(engine.store.tenant, strategyKey(repo))) ?? null;
 }
 
 /** @throws AppError as `findRepoAt`. */
 export async function readAutomation(engine: Engine, address: RepoAddress): Promise<StrategyAutomation> {
   const repo = await findRepoAt(engine, address);
-  return automationOf(engine.store.tenant, strategyOf(repo));
+  return automationOf(engine.store.tenant, strategyKey(repo));
 }
 
 /**
@@ -39,12 +39,12 @@ export async function setAutomation(
   enabled: boolean,
   actor: Actor,
 ): Promise<StrategyAutomation> {
-  const key = strategyOf(await findRepoAt(engine, address));
+  const key = strategyKey(await findRepoAt(engine, address));
   return inTenant(engine, key.tenantId, async (unit) => {
     const lock = await lockStrategy(unit.tx, key);
     const dueAt = enabled ? await dueOf(unit, key, lock) : null;
     await saveAutomation(unit.tx, key, { enabled, dueAt, by: actor.id ?? actor.type });
-    recordOperation(unit, aboutRepo(key), actor, { action: 'strategy-automation', enabled, was: lock.enabled });
+    recordOperation(unit, repoEventSubject(key), actor, { action: 'strategy-automation', enabled, was: lock.enabled });
     return automationOf(unit.tx, key);
   });
 }

@@ -4,7 +4,7 @@ import { type Engine, inTenant } from '../context/context.ts';
 import type { Actor } from '../context/issue-context.ts';
 import { recordOperation } from '../records/records.ts';
 import { findRepoAt, type RepoAddress } from '../repos/repo-address.ts';
-import { aboutRepo, strategyOf } from './snapshots.ts';
+import { repoEventSubject, strategyKey } from './snapshots.ts';
 
 /**
  * The current charter; null before there is one.
@@ -12,7 +12,7 @@ import { aboutRepo, strategyOf } from './snapshots.ts';
  */
 export async function readCharter(engine: Engine, address: RepoAddress): Promise<StrategyCharter | null> {
   const repo = await findRepoAt(engine, address);
-  return (await activeCharter(engine.store.tenant, strategyOf(repo))) ?? null;
+  return (await activeCharter(engine.store.tenant, strategyKey(repo))) ?? null;
 }
 
 interface CharterInput {
@@ -32,11 +32,15 @@ export async function putCharter(
   charter: CharterInput,
   actor: Actor,
 ): Promise<number> {
-  const key = strategyOf(await findRepoAt(engine, address));
+  const key = strategyKey(await findRepoAt(engine, address));
   return inTenant(engine, key.tenantId, async (unit) => {
     await lockStrategy(unit.tx, key);
     const version = await insertCharter(unit.tx, key, charter);
-    recordOperation(unit, aboutRepo(key), actor, { action: 'strategy-charter', version, author: charter.author });
+    recordOperation(unit, repoEventSubject(key), actor, {
+      action: 'strategy-charter',
+      version,
+      author: charter.author,
+    });
     return version;
   });
 }

@@ -27,7 +27,7 @@ import type { Actor } from '../context/issue-context.ts';
 import { recordPipelineEvent } from '../records/records.ts';
 import { activate } from './activate.ts';
 import { strategyInput } from './inputs.ts';
-import { aboutRepo, snapshotAt } from './snapshots.ts';
+import { repoEventSubject, snapshotAt } from './snapshots.ts';
 
 const BATCH = 100;
 const LONGEST_REASON = 500;
@@ -136,7 +136,7 @@ async function proposeWeek(
   });
   await supersedeWeekly(unit.tx, key, version);
   const applied = appliesByItself(proposal.risk);
-  recordPipelineEvent(unit, aboutRepo(key), {
+  recordPipelineEvent(unit, repoEventSubject(key), {
     eventType: 'strategy_proposed',
     agent: 'strategy-automation',
     payload: { version, isoWeek: week, applied },

@@ -5,7 +5,7 @@ import type { Actor } from '../context/issue-context.ts';
 import { recordOperation } from '../records/records.ts';
 import { findRepoAt, type RepoAddress } from '../repos/repo-address.ts';
 import { activate, refusal } from './activate.ts';
-import { aboutRepo, snapshotAt, strategyOf } from './snapshots.ts';
+import { repoEventSubject, snapshotAt, strategyKey } from './snapshots.ts';
 
 /**
  * Approves a proposed snapshot and makes it the active one in the same transaction; on failure it stays proposed. Of
@@ -18,14 +18,14 @@ export async function approveStrategy(
   version: number,
   by: { approver: string; actor: Actor },
 ): Promise<void> {
-  const key = strategyOf(await findRepoAt(engine, address));
+  const key = strategyKey(await findRepoAt(engine, address));
   await inTenant(engine, key.tenantId, async (unit) => {
     await lockStrategy(unit.tx, key);
     const snapshot = await snapshotAt(unit.tx, key, version);
     if (snapshot.status !== 'proposed') throw refusal(version, `it is ${snapshot.status}, not proposed`);
     await activate(unit, key, snapshot, by);
     const { approver, actor } = by;
-    recordOperation(unit, aboutRepo(key), actor, { action: 'strategy-approve', version, approver });
+    recordOperation(unit, repoEventSubject(key), actor, { action: 'strategy-approve', version, approver });
   });
 }
 
@@ -39,13 +39,13 @@ export async function rejectStrategy(
   version: number,
   actor: Actor,
 ): Promise<void> {
-  const key = strategyOf(await findRepoAt(engine, address));
+  const key = strategyKey(await findRepoAt(engine, address));
   await inTenant(engine, key.tenantId, async (unit) => {
     await lockStrategy(unit.tx, key);
     const { status } = await snapshotAt(unit.tx, key, version);
     if (status !== 'proposed')
       throw new AppError('INVALID_INPUT', `Snapshot ${version} is ${status}: only proposed snapshots can be rejected`);
     await rejectSnapshot(unit.tx, key, version, { by: actor.id ?? actor.type, reason: actor.reason ?? null });
-    recordOperation(unit, aboutRepo(key), actor, { action: 'strategy-reject', version });
+    recordOperation(unit, repoEventSubject(key), actor, { action: 'strategy-reject', version });
   });
 }

@@ -4,10 +4,10 @@ import type { Engine } from '../context/context.ts';
 import type { EventSubject } from '../records/records.ts';
 import { findRepoAt, type RepoAddress } from '../repos/repo-address.ts';
 
-export const strategyOf = (repo: RepoRow): StrategyKey => ({ tenantId: repo.tenant_id, repoId: repo.id });
+export const strategyKey = (repo: RepoRow): StrategyKey => ({ tenantId: repo.tenant_id, repoId: repo.id });
 
 /** The subject of a strategy's events: its repo. */
-export const aboutRepo = ({ repoId }: StrategyKey): EventSubject => ({
+export const repoEventSubject = ({ repoId }: StrategyKey): EventSubject => ({
   issue: { id: null, repo_id: repoId, issue_number: null },
 });
 
@@ -15,8 +15,8 @@ export const aboutRepo = ({ repoId }: StrategyKey): EventSubject => ({
 const OPEN: readonly SnapshotStatus[] = ['proposed', 'active'];
 
 /**
- * The snapshots of a repo in a status, newest first, at most 500; proposed and active ones where none is named.
- * @throws AppError as `findRepoAt`.
+ * The snapshots of a repo in a status, newest first, at most 500; without a status: proposed and active ones.
+ * @throws the errors of `findRepoAt`.
  */
 export async function listSnapshots(
   engine: Engine,
@@ -24,16 +24,16 @@ export async function listSnapshots(
   status?: SnapshotStatus,
 ): Promise<StrategySnapshot[]> {
   const repo = await findRepoAt(engine, address);
-  return snapshotsIn(engine.store.tenant, strategyOf(repo), status === undefined ? OPEN : [status]);
+  return snapshotsIn(engine.store.tenant, strategyKey(repo), status === undefined ? OPEN : [status]);
 }
 
 /**
- * One snapshot, in any status.
- * @throws AppError SNAPSHOT_NOT_FOUND, and as `findRepoAt`.
+ * Gets one snapshot by version, whatever its status.
+ * @throws AppError SNAPSHOT_NOT_FOUND, and the errors of `findRepoAt`.
  */
 export async function readSnapshot(engine: Engine, address: RepoAddress, version: number): Promise<StrategySnapshot> {
   const repo = await findRepoAt(engine, address);
-  return snapshotAt(engine.store.tenant, strategyOf(repo), version);
+  return snapshotAt(engine.store.tenant, strategyKey(repo), version);
 }
 
 /** The largest version that the store accepts. */

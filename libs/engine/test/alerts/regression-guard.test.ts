@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { DAY_MS, HOUR_MS, KPI_OF, KPIS, type Kpi, type KpiInputs } from '@pipeline/domain';
+import { COMPUTE_KPI, DAY_MS, HOUR_MS, KPIS, type Kpi, type KpiInputs } from '@pipeline/domain';
 import { watchKpis } from '@pipeline/engine';
 import { kpiWeeks, latestKpis } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
@@ -26,7 +26,7 @@ function bothOf(kpi: Kpi, rows: Rows, week: KpiInputs) {
   const from = END.getTime() - (week.week + 1) * WEEK_MS;
   // A week ends before the next one begins; the current one includes the present.
   const now = from + WEEK_MS - (week.week === 0 ? 0 : 1);
-  return { stored: KPI_OF[kpi](week), expected: kpiOf(kpi, rows, { from, now }) };
+  return { stored: COMPUTE_KPI[kpi](week), expected: kpiOf(kpi, rows, { from, now }) };
 }
 
 describe('the weeks of a repo', () => {

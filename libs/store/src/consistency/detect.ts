@@ -2,7 +2,7 @@ import type { Slug, StoredConsistencyKind } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
-import { DETECTORS, type Place, type Scope, within } from './detectors.ts';
+import { DETECTORS, type Place, type Scope, within } from './kinds.ts';
 
 /** A detector's finding, with the repo as spelt on the host. */
 export interface Detected {

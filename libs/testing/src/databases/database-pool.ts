@@ -2,7 +2,7 @@ import { sleep } from '@pipeline/runtime';
 import pg from 'pg';
 import { type Catalogue, readCatalogue } from '../sql-lint/catalogue.ts';
 import type { Statement } from '../sql-lint/statement-rules.ts';
-import { Judge, OldestPostgres } from './oldest-postgres.ts';
+import { OldestPostgres, StatementLinter } from './oldest-postgres.ts';
 import type { TestServer } from './postgres-container.ts';
 import { startTestServer } from './postgres-server.ts';
 import { databaseUrl, ensureTemplate, serialPool, testDatabaseName } from './template.ts';
@@ -30,7 +30,7 @@ interface Ready {
   template: string;
   admin: pg.Pool;
   oldest: OldestPostgres | null;
-  judge: Judge;
+  linter: StatementLinter;
 }
 
 /** Lends databases, each cloned from the migrated template, on one server for the whole run. */
@@ -56,10 +56,10 @@ export class DatabasePool {
   /** Drops the database. @returns what its user has to answer for. */
   async takeBack({ name, statements }: Returned): Promise<Problems> {
     if (!this.#ready) throw new Error(`${name} was not lent here`);
-    const { admin, judge } = await this.#ready;
+    const { admin, linter } = await this.#ready;
     const leaked = await openSessions(admin, name);
     await admin.query(`drop database if exists ${name} with (force)`);
-    return { leaked, findings: await judge.judge(statements) };
+    return { leaked, findings: await linter.lint(statements) };
   }
 
   async close(): Promise<void> {
@@ -78,7 +78,7 @@ export class DatabasePool {
     const catalogue = await catalogueOf(databaseUrl(server.url, template));
     const { TEST_OLDEST_DATABASE_URL } = this.#env;
     const oldest = TEST_OLDEST_DATABASE_URL ? await OldestPostgres.open(TEST_OLDEST_DATABASE_URL) : null;
-    return { server, template, admin: serialPool(server.url), oldest, judge: new Judge(catalogue, oldest) };
+    return { server, template, admin: serialPool(server.url), oldest, linter: new StatementLinter(catalogue, oldest) };
   }
 }
 

@@ -7,10 +7,10 @@ import { findingText, lintStatements, type Statement } from '../sql-lint/stateme
 import { databaseUrl, ensureTemplate, execute, serialPool, testDatabaseName } from './template.ts';
 
 /**
- * What is not counted against a statement: that it names a table which only the database of its test has, and that its
- * constants cannot be computed (class 22), as where a test provokes a failure.
+ * Errors that do not count against a statement: 42P01 (the table exists only in the database of its test) and class 22
+ * (a constant cannot be evaluated, as in tests that provoke a failure).
  */
-const BESIDE_THE_POINT = /^(42P01|22...)$/;
+const IGNORED_SQLSTATES = /^(42P01|22...)$/;
 
 /**
  * A server of the oldest version that must work. It runs no tests: it plans the statements
@@ -25,7 +25,7 @@ export class OldestPostgres {
     this.#drop = drop;
   }
 
-  /** Makes a migrated database there. @throws the server's error. */
+  /** Creates a migrated database on that server. @throws the server's error. */
   static async open(serverUrl: string): Promise<OldestPostgres> {
     const name = testDatabaseName();
     await execute(serverUrl, `create database ${name} template ${await ensureTemplate(serverUrl)}`);
@@ -33,24 +33,27 @@ export class OldestPostgres {
     return new OldestPostgres(pool, () => execute(serverUrl, `drop database ${name} with (force)`));
   }
 
-  /** @returns the server's complaint; null also for what cannot be prepared, such as `begin` and `listen`. */
-  async refusal(text: string): Promise<string | null> {
+  /**
+   * @returns the error message of the server; null if it accepts the statement, or if the statement cannot be prepared,
+   *   such as `begin` and `listen`.
+   */
+  async findError(text: string): Promise<string | null> {
     if (!(await isPlanned(text))) return null;
     const client = await this.#pool.connect();
     try {
-      await client.query(`prepare asked as ${text}`);
+      await client.query(`prepare checked as ${text}`);
       const { rows } = await client.query<{ count: number }>(
-        "select cardinality(parameter_types) as count from pg_prepared_statements where name = 'asked'",
+        "select cardinality(parameter_types) as count from pg_prepared_statements where name = 'checked'",
       );
       const nulls = Array.from({ length: rows[0]?.count ?? 0 }, () => 'null').join();
-      // The plan for any values.
+      // Forces the plan that is independent of parameter values.
       await client.query('set plan_cache_mode = force_generic_plan');
-      await client.query(`explain execute asked${nulls && `(${nulls})`}`);
+      await client.query(`explain execute checked${nulls && `(${nulls})`}`);
       return null;
     } catch (error) {
       if (!(error instanceof pg.DatabaseError)) throw error;
-      if (BESIDE_THE_POINT.test(error.code ?? '')) return null;
-      return `the oldest Postgres refuses it: ${error.message}`;
+      if (IGNORED_SQLSTATES.test(error.code ?? '')) return null;
+      return `rejected by the oldest supported Postgres: ${error.message}`;
     } finally {
       await client.query('deallocate all');
       client.release();
@@ -63,39 +66,39 @@ export class OldestPostgres {
   }
 }
 
-/** The lint reports what cannot be parsed. */
+/** False for text that cannot be parsed; the linter reports it. */
 async function isPlanned(text: string): Promise<boolean> {
   const { stmts = [] } = await parse(text).catch(() => ({ stmts: [] }));
   const [kind] = stmts.length === 1 ? Object.keys(stmts[0]?.stmt ?? {}) : [];
   return STATEMENTS.some((known) => known === kind);
 }
 
-/** Judges each statement once, however many test files send it. */
-export class Judge {
+/** Checks each distinct statement once per process. */
+export class StatementLinter {
   readonly #catalogue: Catalogue;
   readonly #oldest: OldestPostgres | null;
-  readonly #judged = new Map<string, Promise<string[]>>();
+  readonly #results = new Map<string, Promise<string[]>>();
 
   constructor(catalogue: Catalogue, oldest: OldestPostgres | null) {
     this.#catalogue = catalogue;
     this.#oldest = oldest;
   }
 
-  /** @returns what is wrong with these statements, also with those that were judged before. */
-  async judge(statements: readonly Statement[]): Promise<string[]> {
+  /** @returns findings of these statements, including cached ones. */
+  async lint(statements: readonly Statement[]): Promise<string[]> {
     return (await Promise.all(statements.map((statement) => this.#once(statement)))).flat();
   }
 
   #once(statement: Statement): Promise<string[]> {
     const key = `${statement.pool} ${statement.text}`;
-    const known = this.#judged.get(key) ?? this.#findings(statement);
-    this.#judged.set(key, known);
+    const known = this.#results.get(key) ?? this.#findings(statement);
+    this.#results.set(key, known);
     return known;
   }
 
   async #findings(statement: Statement): Promise<string[]> {
     const findings = await lintStatements([statement], this.#catalogue);
-    const refusal = await this.#oldest?.refusal(statement.text);
-    return refusal ? [...findings, findingText(statement, refusal)] : findings;
+    const error = await this.#oldest?.findError(statement.text);
+    return error ? [...findings, findingText(statement, error)] : findings;
   }
 }

@@ -14,7 +14,7 @@ import { TEXT_STEPS } from './steps/text-steps.ts';
 import { TIME_STEPS } from './steps/time-steps.ts';
 import type { World } from './world/world.ts';
 
-/** All steps, with weights that let runs get far. */
+/** All steps, weighted so that runs reach late states. */
 const STEPS: fc.Arbitrary<Step> = fc.oneof(
   { weight: 9, arbitrary: AGENT_STEPS },
   { weight: 6, arbitrary: HOST_STEPS },
@@ -29,7 +29,7 @@ const STEPS: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: TEXT_STEPS },
 );
 
-/** @param replayPath from a printed failure. */
+/** @param replayPath printed by a failed run; undefined = a new random run. */
 export const modelSteps = (replayPath: string | undefined): fc.Arbitrary<Iterable<AsyncCommand<Model, World>>> =>
   fc.commands([STEPS.map((step) => new StepCommand(step))], {
     maxCommands: 40,

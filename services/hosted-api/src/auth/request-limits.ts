@@ -1,17 +1,17 @@
 import { combineLimits, createRateLimiter, type IdentityLimiter, type RateLimiter } from '@pipeline/http';
 import type { ConnectionIdentity } from './connection-tokens.ts';
 
-/** How many requests are taken; 0 = any number. Counted by this process, so each replica has its own. */
+/** Maximum numbers of requests; 0 = no limit. Each process counts separately, so the limits apply per replica. */
 export interface RequestLimitOptions {
-  /** A minute, of one connection. */
+  /** Requests per minute and connection. */
   connection: number;
-  /** A minute, of all connections of one organisation. */
+  /** Requests per minute and organisation, over all its connections. */
   org: number;
-  /** MCP messages a minute, of one connection. */
+  /** MCP messages per minute and connection. */
   mcp: number;
-  /** Per minute and address, for all callers together. */
+  /** Requests per minute and address, over all its callers. */
   address: number;
-  /** A second, of one worker token. */
+  /** Requests per second and worker token. */
   worker: number;
 }
 
@@ -22,7 +22,8 @@ export interface RequestLimits {
   mcp: RateLimiter;
 }
 
-export function requestLimits(options: RequestLimitOptions): RequestLimits {
+/** Creates the rate limiters of one process. */
+export function createRequestLimits(options: RequestLimitOptions): RequestLimits {
   const perMinute = (name: string, limit: number) => createRateLimiter({ name, limit, windowSeconds: 60 });
   return {
     address: perMinute('address', options.address),

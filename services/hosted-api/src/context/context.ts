@@ -16,7 +16,7 @@ import type { IdentityProvider } from '../accounts/providers/identity-provider.t
 import { identityProviders, type ProviderOptions } from '../accounts/providers/identity-providers.ts';
 import { type ConnectionIdentity, connectionAuthenticator } from '../auth/connection-tokens.ts';
 import { type PublicAddress, publicAddress } from '../auth/public-address.ts';
-import { type RequestLimitOptions, type RequestLimits, requestLimits } from '../auth/request-limits.ts';
+import { createRequestLimits, type RequestLimitOptions, type RequestLimits } from '../auth/request-limits.ts';
 import { sharedRateLimiter } from '../auth/shared-rate-limit.ts';
 import { type WorkerIdentity, workerAuthenticator } from '../auth/worker-tokens.ts';
 import { createOauth, type Oauth, type OauthOptions } from '../oauth/oauth.ts';
@@ -118,7 +118,7 @@ export function createHostedContext(options: HostedOptions): HostedContext {
   );
   return {
     ...options,
-    limits: requestLimits(options.limits),
+    limits: createRequestLimits(options.limits),
     engine,
     waiters,
     changes,

@@ -3,16 +3,17 @@ import { beginTransaction, type Db, type OpenTransaction, revokeConnection } fro
 
 interface TokenRequest {
   open: Promise<OpenTransaction> | undefined;
-  /** Connections to end when the transaction is over. */
-  reused: Set<string>;
+  /** Connections to revoke after the end of the transaction. */
+  connectionsToRevoke: Set<string>;
 }
 
 /**
- * Makes each token request one transaction: a refresh token that was consumed for an answer that is an error after
- * all is as good as before. It begins with the first token that is touched, so no connection is held while a client's
- * metadata document is fetched.
- * A connection that has to end because a token was used twice ends after the rollback, which would undo it, and before
- * the answer. Doing it on a second connection meanwhile would let waiting requests block each other.
+ * Runs each token request in one transaction. If the response is an error, the rollback restores a consumed refresh
+ * token. The transaction starts at the first token access, so no database connection is held while a client's metadata
+ * document is fetched.
+ * If a token was reused, its connection is revoked after the rollback, which would otherwise undo the revocation, and
+ * before the response is sent. Revoking on a second database connection during the transaction could deadlock waiting
+ * requests.
  */
 export class TokenRequests {
   readonly #pool: Db;
@@ -22,7 +23,7 @@ export class TokenRequests {
     this.#pool = pool;
   }
 
-  /** Where tokens are read and written: the request's transaction, or the pool outside of token requests. */
+  /** Database for token reads and writes: the request's transaction, or the pool outside of token requests. */
   async db(): Promise<Db> {
     const request = this.#current.getStore();
     if (!request) return this.#pool;
@@ -33,20 +34,20 @@ export class TokenRequests {
   /** Ends a connection, immediately, or at the end of the current token request. */
   async revoke(connectionId: string): Promise<void> {
     const request = this.#current.getStore();
-    if (request) request.reused.add(connectionId);
+    if (request) request.connectionsToRevoke.add(connectionId);
     else await revokeConnection(this.#pool, connectionId, 'client');
   }
 
-  /** @param answer writes the answer; what it did with tokens stays only if it returns true. */
+  /** @param answer writes the response; the transaction commits only if it resolves to true. */
   async run(answer: () => Promise<boolean>): Promise<void> {
-    const request: TokenRequest = { open: undefined, reused: new Set() };
+    const request: TokenRequest = { open: undefined, connectionsToRevoke: new Set() };
     let succeeded = false;
     try {
       succeeded = await this.#current.run(request, answer);
     } finally {
       const open = await request.open;
       await (succeeded ? open?.commit() : open?.rollback());
-      for (const id of request.reused) await revokeConnection(this.#pool, id, 'reuse');
+      for (const id of request.connectionsToRevoke) await revokeConnection(this.#pool, id, 'reuse');
     }
   }
 }

@@ -5,7 +5,7 @@ import type { hostedEnv } from './env.ts';
 
 type Env = z.output<z.ZodObject<typeof hostedEnv>>;
 
-/** The identity providers of a process. @throws StartError when the variables of one are incomplete. */
+/** The identity providers of a process. @throws StartError when only some variables of a provider are set. */
 export function providerOptions(env: Env): ProviderOptions {
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, GITHUB_LOGIN_CLIENT_ID, GITHUB_LOGIN_CLIENT_SECRET } = env;
   const openid = allOrNone({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET });
@@ -28,7 +28,7 @@ export function providerOptions(env: Env): ProviderOptions {
   };
 }
 
-/** The values of variables that belong together; undefined when none is set. */
+/** The values of variables that belong together; undefined when none is set. @throws StartError when only some are. */
 function allOrNone<N extends string>(variables: Record<N, string | undefined>): Record<N, string> | undefined {
   const names = Object.keys(variables) as N[];
   const missing = names.filter((name) => variables[name] === undefined);

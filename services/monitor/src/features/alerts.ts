@@ -5,7 +5,7 @@ import { Lead } from '../loops/lead.ts';
 import type { ConsistencyCache } from './consistency.ts';
 import { SECOND_MS, type Wiring } from './wiring.ts';
 
-/** Open alerts say what is measured now once in so many rounds; each time is a write. */
+/** Number of rounds between updates of the measured value of open alerts; each update is a write. */
 const REFRESH_EVERY = 10;
 
 /** The detectors and the notifications. One of all monitors runs them, except for the outage of the store. */
@@ -34,7 +34,7 @@ export function addAlerts(wiring: Wiring, { consistency }: { consistency: Consis
   loops.addAlways('store-outage', 5 * SECOND_MS, () => outage.tick());
 }
 
-/** null until somebody has looked. */
+/** Label drift by repo; null before the first check of consistency. */
 function driftOf(consistency: ConsistencyCache): Map<string, number> | null {
   if (consistency.page({ limit: 1, offset: 0 }).page.total === null) return null;
   const drift = new Map<string, number>();

@@ -33,7 +33,7 @@ const isRestart = ({ pullRequests }: Rows, { issueId, trigger, at }: Rows['trans
 const issueCount = (facts: readonly { issueId: number | null }[]): number =>
   new Set(facts.map(({ issueId }) => issueId)).size;
 
-const KPI_WEEKS: Record<Kpi, (rows: Rows, period: Period) => KpiWeek> = {
+const EXPECTED_KPI: Record<Kpi, (rows: Rows, period: Period) => KpiWeek> = {
   block_rate: entryRate('dependency-blocked', 'needs-clarification'),
   failure_blocked_rate: entryRate('failure-blocked'),
   mean_cost_usd({ costs }, period) {
@@ -66,7 +66,7 @@ const KPI_WEEKS: Record<Kpi, (rows: Rows, period: Period) => KpiWeek> = {
 };
 
 /** A KPI of one period, and the size of its sample. */
-export const kpiOf = (kpi: Kpi, rows: Rows, period: Period): KpiWeek => KPI_WEEKS[kpi](rows, period);
+export const kpiOf = (kpi: Kpi, rows: Rows, period: Period): KpiWeek => EXPECTED_KPI[kpi](rows, period);
 
 const MIN_SAMPLES = 5;
 const REGRESSES_FROM = 0.2;

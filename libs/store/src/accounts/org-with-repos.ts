@@ -43,9 +43,9 @@ const org = prepared(
       )} as repos`,
 );
 
-/** The organisation of a connection and every repo that it may read, by name: one statement. */
-export async function orgOf(read: Db, { tenantId, repoIds }: OrgScope): Promise<OrgRow> {
+/** The organisation of a connection and its readable repos, sorted by slug, at most 10,000: one statement. */
+export async function findOrgWithRepos(read: Db, { tenantId, repoIds }: OrgScope): Promise<OrgRow> {
   const row = await org.first(read, { tenantId, repoIds });
-  if (!row) throw new Error('a statement without a condition gave no row');
+  if (!row) throw new Error('expected one row from org-and-its-repos');
   return row;
 }
