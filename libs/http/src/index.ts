@@ -10,4 +10,6 @@ export * from './limits/stream-limit.ts';
 export * from './request/handler.ts';
 export * from './server/listen.ts';
 export * from './service-handlers.ts';
+export { matchesEtag } from './web/etag.ts';
+export { PreparedJson } from './web/prepared-json.ts';
 export { webAsset, webPage } from './web/web-answers.ts';

@@ -98,7 +98,7 @@ const readDashboard = route({
   path: '/dashboard',
   summary: 'Get the dashboard',
   description:
-    'Served from memory. Issue counts are a few seconds old at most, agents and workers one poll interval, repo metrics one metrics refresh interval. While the store is unavailable, returns the last known data.',
+    "Served from memory. Issue counts are a few seconds old at most, agents and workers one poll interval, repo metrics one metrics refresh interval. While the store is unavailable, returns the last known data. Send the ETag of a response as If-None-Match to receive 304 while nothing but `uptime` and the time of the monitor's own health has changed. The body is compressed with Brotli or gzip for callers that accept it.",
   tags: ['Dashboard'],
   auth: 'operator',
   needsStore: false,
@@ -112,7 +112,23 @@ const readDashboard = route({
       example: TIMELINES.default,
     }),
   }),
-  replies: { 200: { description: 'Dashboard data.', body: Dashboard } },
+  headers: z.object({
+    'if-none-match': z.string().optional().meta({
+      description: 'ETag of an earlier response. Returns 304 when it is still current.',
+      example: 'W/"1NRt0Kd0nWsqfYFqVrqzWg"',
+    }),
+  }),
+  replies: {
+    200: {
+      description: 'Dashboard data.',
+      body: Dashboard,
+      headers: { etag: { description: 'Version of the data; a weak ETag.', schema: z.string() } },
+    },
+    304: {
+      description: 'The data has not changed since the response given by If-None-Match.',
+      headers: { etag: { description: 'Version of the data, unchanged.', schema: z.string() } },
+    },
+  },
 });
 
 export const dashboardRoutes = [readDashboard] as const;

@@ -8,6 +8,7 @@ export interface LooseAnswer {
   headers?: Readonly<Record<string, string | readonly string[]>>;
   body?: unknown;
   json?: string;
+  bytes?: Buffer;
   stream?: (response: RequestScope['response']) => Promise<void> | void;
 }
 
@@ -21,17 +22,14 @@ export function undeclaredIn(route: AnyRoute, answer: LooseAnswer): string[] {
 
 /** Writes a response. For a stream, settles when the stream has ended. */
 export async function deliver(scope: RequestScope, reply: Reply | undefined, answer: LooseAnswer): Promise<void> {
-  const { status, headers = {}, body, json, stream } = answer;
+  const { status, headers = {}, body, json, bytes, stream } = answer;
   if (stream) {
-    const type = reply?.type && reply.type !== '*/*' ? { 'content-type': reply.type } : {};
-    scope.response.statusCode = status;
-    const all = { ...scope.headers, ...type, ...headers };
-    for (const [name, value] of Object.entries(all)) scope.response.setHeader(name, value);
+    prepareStream(scope, reply, { status, headers });
     // An event stream never ends, so HEAD must not wait for it.
     if (scope.request.method === 'HEAD' && reply?.type === 'text/event-stream') scope.response.end();
     else await stream(scope.response);
   } else if (json !== undefined) {
-    send(scope, status, json, { ...JSON_TYPE, ...headers });
+    send(scope, status, bytes ?? json, { ...JSON_TYPE, ...headers });
   } else if (body === undefined) {
     empty(scope, status, headers);
   } else if (reply?.type && !reply.type.includes('json')) {
@@ -39,6 +37,14 @@ export async function deliver(scope: RequestScope, reply: Reply | undefined, ans
   } else {
     send(scope, status, JSON.stringify(body), { ...JSON_TYPE, ...headers });
   }
+}
+
+/** Sets the head of a response whose handler writes the body. */
+function prepareStream(scope: RequestScope, reply: Reply | undefined, { status, headers }: LooseAnswer): void {
+  const type = reply?.type && reply.type !== '*/*' ? { 'content-type': reply.type } : {};
+  scope.response.statusCode = status;
+  const all = { ...scope.headers, ...type, ...headers };
+  for (const [name, value] of Object.entries(all)) scope.response.setHeader(name, value);
 }
 
 function empty(scope: RequestScope, status: number, headers: LooseAnswer['headers']): void {

@@ -16,13 +16,13 @@ import { AnswerError } from './answer-error.ts';
 import type { ErrorPage, Headers, Page } from './page.ts';
 
 /** Sends a response with one write of headers and body, without ETag and content negotiation. */
-export function send(scope: RequestScope, status: number, text: string, headers: Headers): void {
+export function send(scope: RequestScope, status: number, body: string | Buffer, headers: Headers): void {
   scope.response.writeHead(status, {
     ...scope.headers,
     ...headers,
-    'content-length': String(Buffer.byteLength(text)),
+    'content-length': String(Buffer.byteLength(body)),
   } as Record<string, string>);
-  scope.response.end(text);
+  scope.response.end(body);
 }
 
 export const JSON_TYPE: Headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };

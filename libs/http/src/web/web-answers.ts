@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import type { Request } from 'express';
-import { ENCODINGS, type Encoding, openAsset, readPage } from './web-files.ts';
+import { acceptedEncodings } from './encodings.ts';
+import { matchesEtag } from './etag.ts';
+import { openAsset, readPage } from './web-files.ts';
 
 /** Scripts and styles of this origin as files; nothing inline, nothing from elsewhere. */
 const PAGE_POLICY = [
@@ -32,14 +33,12 @@ export async function webPage(webDir: string, request: IncomingMessage): Promise
   const page = await readPage(webDir);
   if (page === null) return null;
   const headers = { 'content-security-policy': PAGE_POLICY, 'cache-control': 'no-cache', etag: page.etag };
-  return request.headers['if-none-match'] === page.etag
-    ? { status: 304, headers }
-    : { status: 200, headers, body: page.html };
+  return matchesEtag(request, page.etag) ? { status: 304, headers } : { status: 200, headers, body: page.html };
 }
 
 /** Returns a file below `assets/` of a built folder, compressed when the caller accepts it; 404 for every other path. */
 export async function webAsset(webDir: string, path: string, request: IncomingMessage): Promise<AssetAnswer> {
-  const file = await openAsset(webDir, path, encodingsOf(request));
+  const file = await openAsset(webDir, path, acceptedEncodings(request));
   if (file === null) return { status: 404 };
   const headers = {
     'content-type': file.type,
@@ -50,9 +49,3 @@ export async function webAsset(webDir: string, path: string, request: IncomingMe
   };
   return { status: 200, headers, stream: (response) => pipeline(file.read(), response) };
 }
-
-/** Encodings of files that the caller accepts, the smallest first. */
-const encodingsOf = (request: IncomingMessage): Encoding[] => {
-  const accepted = (request as Request).acceptsEncodings();
-  return ENCODINGS.filter((encoding) => accepted.includes(encoding));
-};

@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto';
 import { createReadStream, type ReadStream } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { contentType } from 'mime-types';
+import type { Encoding } from './encodings.ts';
+import { etagOf } from './etag.ts';
 
-/** Encodings in which the build stores files beside the plain ones, the smallest first. */
-export const ENCODINGS = ['br', 'gzip'] as const;
-export type Encoding = (typeof ENCODINGS)[number];
+/** Endings of the files that the build stores beside the plain ones. */
 const SUFFIXES: Readonly<Record<Encoding, string>> = { br: '.br', gzip: '.gz' };
 
 export interface Asset {
@@ -26,7 +25,7 @@ export interface WebPage {
 export async function readPage(webDir: string): Promise<WebPage | null> {
   const html = await readFile(join(webDir, 'index.html'), 'utf8').catch(orNull);
   if (html === null) return null;
-  return { html, etag: `"${createHash('sha256').update(html).digest('base64url').slice(0, 22)}"` };
+  return { html, etag: etagOf(html) };
 }
 
 /**

@@ -1,7 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import { Bootstrap, IssueWhy, PipelineOverview, type readRoutes } from '@pipeline/contract';
 import { explainIssue, issuesTag, listIssues } from '@pipeline/engine';
-import type { HandlersOf } from '@pipeline/http';
+import { type HandlersOf, matchesEtag } from '@pipeline/http';
 import type { z } from 'zod';
 import type { ConnectionAuth } from '../auth/connection-tokens.ts';
 import type { HostedContext } from '../context/context.ts';
@@ -13,10 +12,9 @@ export const readHandlers = (context: HostedContext): HandlersOf<typeof readRout
   listIssues: async ({ identity: { scope }, query, request }) => {
     const { store } = context.engine;
     const { repo: slug, state: filter, limit, offset } = query;
-    const known = request.headers['if-none-match'];
-    if (known !== undefined) {
+    if (request.headers['if-none-match'] !== undefined) {
       const tag = await issuesTag(store, scope, slug);
-      if (names(known, tag)) return { status: 304, headers: { etag: tag, ...REVALIDATE } };
+      if (matchesEtag(request, tag)) return { status: 304, headers: { etag: tag, ...REVALIDATE } };
     }
     const { json, tag } = await listIssues(store, scope, { slug, filter, limit, offset });
     return { status: 200, headers: { etag: tag, ...REVALIDATE }, json };
@@ -35,7 +33,3 @@ const checked = <S extends z.ZodType>(_schema: S, body: z.input<S>) =>
 
 /** The caller may keep a page, and has to ask each time whether it still holds. */
 const REVALIDATE = { 'cache-control': 'private, no-cache' };
-
-/** Whether an If-None-Match header names a tag (RFC 9110, 13.1.2: weak comparison). */
-const names = (header: NonNullable<IncomingMessage['headers']['if-none-match']>, tag: string): boolean =>
-  header.trim() === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);

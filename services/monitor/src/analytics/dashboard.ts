@@ -11,6 +11,7 @@ import {
   timelineTexts,
   workerPools,
 } from '@pipeline/engine';
+import { PreparedJson } from '@pipeline/http';
 import type { z } from 'zod';
 import { PolledValue } from '../polling/polled-value.ts';
 import { type AgentSnapshot, workerAgents } from '../workers/agents.ts';
@@ -33,19 +34,29 @@ export interface DashboardDeps {
   now: () => Date;
 }
 
-interface Rendered {
+/** Made of some parts; made again when one of them is another. */
+interface Made<T> {
   of: readonly unknown[];
-  json: string;
+  result: T;
 }
 
+/** What changes with every second: of the monitor, in seconds. */
+interface Clock {
+  uptime: number;
+  now: number;
+}
+
+/** The clock of a version: a copy of the dashboard does not become outdated by the passing of time alone. */
+const STOPPED: Clock = { uptime: 0, now: 0 };
+
 /**
- * The dashboard, from memory (interface: Dashboard). What was polled is turned into text once for each poll and window;
- * a request costs the text of what changes in between: the agents and the status.
+ * The dashboard, from memory (interface: Dashboard). What was polled is turned into text once for each poll and window,
+ * the whole once a second at most. A request costs a comparison, unless something has changed.
  */
 export class Dashboard {
   readonly #deps: DashboardDeps;
-  readonly #texts = new Map<MetricWindowDays, Rendered>();
-  readonly #whole = new Map<MetricWindowDays, Rendered>();
+  readonly #texts = new Map<MetricWindowDays, Made<string>>();
+  readonly #pages = new Map<MetricWindowDays, Made<PreparedJson>>();
   #timelines: { of: readonly unknown[]; texts: [string, string][] } = { of: [], texts: [] };
   #work: { of: readonly unknown[]; by: ReadonlyMap<string, AgentWork> } = { of: [], by: new Map() };
 
@@ -54,23 +65,32 @@ export class Dashboard {
   }
 
   /**
-   * Returns the JSON text. Requests within one second with the same number of timelines share one text.
+   * Returns the response. Requests within one second with the same number of timelines share it. Its ETag stays the same
+   * while only the monitor's uptime and the time of its own health change.
    * @param timelines maximum number of timelines; the section is absent before the first poll.
    */
-  json(window: MetricWindowDays, timelines: number): string {
-    const [head, polled, texts] = [JSON.stringify(this.#head()), this.#polled(window), this.#timelineTexts()];
-    return rendered(this.#whole, window, [head, polled, texts, timelines], () => {
-      const shown = this.#deps.live.last && timelines > 0 ? [timelinesJson(texts.slice(0, timelines))] : [];
-      return `{${[head.slice(1, -1), ...shown, polled.slice(1, -1)].join(',')}}`;
+  page(window: MetricWindowDays, timelines: number): PreparedJson {
+    const { counts, live, figures, agents, isStoreConnected, isFresh } = this.#deps;
+    const clock = this.#clock();
+    const polls = [counts.last, live.last, figures.last];
+    const outside = [isStoreConnected(), isFresh(), JSON.stringify(agents())];
+    return made(this.#pages, window, [...polls, ...outside, clock.uptime, clock.now, timelines], () => {
+      const shown = live.last && timelines > 0 ? [timelinesJson(this.#timelineTexts().slice(0, timelines))] : [];
+      const rest = `${[...shown, this.#polled(window).slice(1, -1)].join(',')}}`;
+      const textAt = (at: Clock) => `${JSON.stringify(this.#head(at)).slice(0, -1)},${rest}`;
+      return new PreparedJson(textAt(clock), textAt(STOPPED));
     });
   }
 
-  #head(): Head {
-    const { live, now } = this.#deps;
-    const uptime = Math.floor(this.#deps.uptime());
+  #clock(): Clock {
+    return { uptime: Math.floor(this.#deps.uptime()), now: Math.floor(this.#deps.now().getTime() / SECOND_MS) };
+  }
+
+  #head(clock: Clock): Head {
+    const { live } = this.#deps;
     const work = this.#workOfAgents();
     const [configured, ran] = this.#agents();
-    const watched = [monitorItself(now(), uptime), ...configured];
+    const watched = [monitorItself(clock), ...configured];
     const agents = [...watched, ...ran].map(({ healthySince: _, ...agent }) => ({
       ...agent,
       configReload: agent.configReload ?? null,
@@ -83,7 +103,7 @@ export class Dashboard {
         agents: watched.map(({ reachable, health: { status } }) => ({ reachable, status })),
         isFresh: this.#deps.isFresh(),
       }),
-      uptime,
+      uptime: clock.uptime,
       agents: Object.fromEntries(agents.map((agent) => [agent.agentName, agent])),
     };
   }
@@ -121,7 +141,7 @@ export class Dashboard {
   #polled(window: MetricWindowDays): string {
     const { counts, live, figures } = this.#deps;
     const polls = [counts.last, live.last, figures.last];
-    return rendered(this.#texts, window, polls, () => JSON.stringify(this.#body(window)));
+    return made(this.#texts, window, polls, () => JSON.stringify(this.#body(window)));
   }
 
   #body(window: MetricWindowDays): Omit<Body, keyof Head> {
@@ -149,18 +169,18 @@ export class Dashboard {
 const timelinesJson = (texts: readonly [string, string][]): string =>
   `"issueTimelines":{${texts.map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`;
 
-/** The text that was made of the same things before, or one made now. */
-function rendered(
-  texts: Map<MetricWindowDays, Rendered>,
+/** What was made of the same parts before, or is made now. */
+function made<T>(
+  known: Map<MetricWindowDays, Made<T>>,
   window: MetricWindowDays,
   of: readonly unknown[],
-  make: () => string,
-): string {
-  const known = texts.get(window);
-  if (known?.of.every((part, index) => part === of[index])) return known.json;
-  const json = make();
-  texts.set(window, { of, json });
-  return json;
+  make: () => T,
+): T {
+  const last = known.get(window);
+  if (last?.of.every((part, index) => part === of[index])) return last.result;
+  const result = make();
+  known.set(window, { of, result });
+  return result;
 }
 
 /** Of a monitor that has no store: nothing is ever read, and it says so. */
@@ -180,10 +200,10 @@ export function dashboardWithoutStore(now: () => Date, agents: () => readonly Ag
 }
 
 /** It is well, or it would not answer. */
-const monitorItself = (now: Date, uptime: number): AgentSnapshot => ({
+const monitorItself = ({ now, uptime }: Clock): AgentSnapshot => ({
   agentName: 'monitor',
   reachable: true,
-  timestamp: Math.floor(now.getTime() / SECOND_MS) * SECOND_MS,
+  timestamp: now * SECOND_MS,
   responseTimeMs: 0,
   health: { status: 'healthy', uptime, version: null, lastError: null, consecutiveFailures: 0, currentTaskId: null },
   healthySince: null,

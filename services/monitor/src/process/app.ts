@@ -56,7 +56,7 @@ export interface MonitorApp {
         EventDeps & { storeWatch: StoreWatch })
     | null;
   /** Answered whether or not there is a store. */
-  dashboard: Pick<Dashboard, 'json'>;
+  dashboard: Pick<Dashboard, 'page'>;
   readiness: () => Readiness;
   config: ConfigRouteDeps;
   /** null = there is no log folder. */

@@ -6,9 +6,7 @@ import type { Authentication } from '../../auth/authentication.ts';
 type Handlers = HandlersOf<typeof dashboardRoutes, Authentication>;
 
 /** interface: Health, dashboard. It is answered from memory alone, whether or not there is a store. */
-export const dashboardHandlers = (dashboard: Pick<Dashboard, 'json'>): Handlers => ({
-  readDashboard: ({ query }) => ({
-    status: 200,
-    json: dashboard.json(query.window === '30d' ? 30 : 7, query.timelines),
-  }),
+export const dashboardHandlers = (dashboard: Pick<Dashboard, 'page'>): Handlers => ({
+  readDashboard: ({ query, request }) =>
+    dashboard.page(query.window === '30d' ? 30 : 7, query.timelines).answer(request),
 });
