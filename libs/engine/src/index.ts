@@ -67,7 +67,7 @@ export {
   retrospectiveAt,
 } from './issues/issue-detail.ts';
 export { type IssueQuery, issuesTag, listIssues } from './issues/list-issues.ts';
-export { answerPlanOf, listPlans } from './issues/plan-answers.ts';
+export { answerPlanOf, listPlans, type PlanAnswer } from './issues/plan-answers.ts';
 export { searchIssues } from './issues/search-issues.ts';
 export { noRepoContext, timelineAt, timelineOf } from './issues/timeline.ts';
 export { transitionIssue, transitionTargetsOf } from './issues/transition.ts';

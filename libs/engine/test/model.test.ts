@@ -25,9 +25,9 @@ const seedOf = (lane: number): { seed?: number } => {
 let runs = 0;
 
 function makeRuns(database: TestDatabase, lane: number): Promise<void> {
-  const property = fc.asyncProperty(modelSteps(MODEL_REPLAY), async (commands) => {
+  const property = fc.asyncProperty(modelSteps(MODEL_REPLAY), fc.boolean(), async (commands, approvesPlans) => {
     runs += 1;
-    await runModel(await makeWorld(database), commands);
+    await runModel(await makeWorld(database, { approvesPlans }), commands);
   });
   return fc.assert(property, {
     numRuns: Math.ceil(RUNS / LANES),

@@ -40,7 +40,7 @@ beforeAll(async () => {
   await started.start();
 }, 120_000);
 
-async function begin(turns: readonly number[]): Promise<World> {
+async function begin(turns: readonly number[], approvesPlans: boolean): Promise<World> {
   if (!cluster) throw new Error('nothing was started');
   const replicas = cluster;
   replicas.begin(turns);
@@ -54,16 +54,21 @@ async function begin(turns: readonly number[]): Promise<World> {
     host = stage.host;
     return clusterActs(replicas, stage, nextId);
   };
-  return makeWorld(database, { start, actsOn });
+  return makeWorld(database, { start, actsOn, approvesPlans });
 }
 
 test('two monitors and two hosted APIs on one database pass the test of the model', async () => {
   const turns = fc.array(fc.nat(1), { minLength: 1, maxLength: 64, size: 'max' });
-  const property = fc.asyncProperty(modelSteps(MODEL_REPLAY), turns, async (commands, bits) => {
-    await runModel(await begin(bits), commands);
-    await checkIntake(database);
-    expect(cluster?.complaints).toEqual([]);
-  });
+  const property = fc.asyncProperty(
+    modelSteps(MODEL_REPLAY),
+    turns,
+    fc.boolean(),
+    async (commands, bits, approvesPlans) => {
+      await runModel(await begin(bits, approvesPlans), commands);
+      await checkIntake(database);
+      expect(cluster?.complaints).toEqual([]);
+    },
+  );
   await fc.assert(property, {
     numRuns: Number(REPLICA_RUNS ?? RUNS),
     ...(MODEL_SEED !== undefined ? { seed: Number(MODEL_SEED) } : REPLICA_RUNS === undefined && { seed: SEED }),

@@ -86,7 +86,7 @@ const listPlans = route({
   refusals: { params: refusals.params },
 });
 
-const approvePlan = route({
+export const approvePlan = route({
   ...answer,
   id: 'approvePlan',
   path: '/api/issues/{owner}/{repo}/{issue}/plan/approve',
@@ -106,7 +106,7 @@ const approvePlan = route({
   refusals,
 });
 
-const rejectPlan = route({
+export const rejectPlan = route({
   ...answer,
   id: 'rejectPlan',
   path: '/api/issues/{owner}/{repo}/{issue}/plan/reject',

@@ -77,7 +77,8 @@ export const streamEvents = route({
     'missing, the comment `: gap` comes first. A client that reads too slowly is disconnected and may reconnect.',
     'Event types and their payload fields:',
     `\n\n${fields}\n\n`,
-    '`repo` of `worker-status` is null only while the worker has no task and serves several repos.',
+    '`repo` of `worker-status` is null only while the worker has no task and serves several repos. `issue-status` is a status',
+    'message of an agent, or an action of an operator that left the issue in its state: `actorType` tells which.',
   ].join(' '),
   query: z.object({
     repo: slugText('must be owner/name')

@@ -12,7 +12,7 @@ import { type Engine, inTenant, type TransactionContext } from '../context/conte
 import type { Actor, IssueContext } from '../context/issue-context.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
 import { projectIssue } from '../outbox/project.ts';
-import { recordOperation } from '../records/records.ts';
+import { recordIssueOperation } from '../records/records.ts';
 import { decideFor } from '../workflow/decision.ts';
 import { advance } from '../workflow/move.ts';
 
@@ -35,14 +35,15 @@ export async function retryDeadLetter(engine: Engine, id: string, actor: Actor):
     const refusal = await attempt(unit, subject, deadLetter, actor);
     if (refusal !== null) {
       await renewDeadLetterError(unit.tx, unit.tenantId, id, refusal);
-      recordOperation(unit, subject, actor, { action: 'dead-letter-retry', deadLetterId: id, refused: refusal });
+      recordIssueOperation(unit, subject, actor, { action: 'dead-letter-retry', deadLetterId: id, refused: refusal });
       return undefined;
     }
     await resolveDeadLetter(unit.tx, unit.tenantId, id, { actor: actor.id ?? actor.type, resolution: 'retried' });
-    recordOperation(unit, subject, actor, { action: 'dead-letter-retry', deadLetterId: id });
+    const after = (await lockIssue(unit.tx, unit.tenantId, issue.id)) ?? issue;
+    const done = { action: 'dead-letter-retry', deadLetterId: id };
+    recordIssueOperation(unit, { ...subject, issue: after }, actor, done);
     unit.notify('svc_cache');
-    const after = await lockIssue(unit.tx, unit.tenantId, issue.id);
-    return after?.state as State | undefined;
+    return after.state as State;
   });
 }
 
@@ -81,7 +82,7 @@ export async function closeDeadLetter(engine: Engine, id: string, actor: Actor):
     });
     if (!issue || !resolved) return resolved;
     const subject = await loadIssueContext(unit, issue);
-    recordOperation(unit, subject, actor, { action: 'dead-letter-resolve', deadLetterId: id });
+    recordIssueOperation(unit, subject, actor, { action: 'dead-letter-resolve', deadLetterId: id });
     unit.notify('svc_cache');
     await projectIssue(unit, subject);
     return true;

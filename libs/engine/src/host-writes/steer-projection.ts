@@ -4,13 +4,14 @@ import {
   lockIssue,
   lockProjection,
   type ProjectionRow,
+  repoById,
   retryProjection,
   updateProjection,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { Actor, IssueContext } from '../context/issue-context.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
-import { recordOperation } from '../records/records.ts';
+import { recordIssueOperation, recordOperation } from '../records/records.ts';
 import { onSeedSteered } from '../tracks/seeds.ts';
 import { deadLetterProjection, isAwaited } from './projection-dead-letters.ts';
 
@@ -37,8 +38,12 @@ export async function steerProjection(
     await onSeedSteered(unit, projection, to);
     unit.notify('svc_projections');
     const { repo_id, issue_number } = projection;
-    const about = issue ?? { id: null, repo_id, issue_number: issue_number || null };
-    recordOperation(unit, { issue: about }, actor, { action: `projection-${to}`, projectionId: id });
+    const operation = { action: `projection-${to}`, projectionId: id };
+    if (issue) {
+      const repo = await repoById(unit.tx, unit.tenantId, repo_id);
+      recordIssueOperation(unit, { issue, repo }, actor, operation);
+    } else
+      recordOperation(unit, { issue: { id: null, repo_id, issue_number: issue_number || null } }, actor, operation);
   });
 }
 

@@ -4,7 +4,7 @@ import { type Engine, inTenant } from '../context/context.ts';
 import type { Actor, IssueKey } from '../context/issue-context.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
 import { projectIssue } from '../outbox/project.ts';
-import { recordOperation } from '../records/records.ts';
+import { recordIssueOperation } from '../records/records.ts';
 import { applyTextEdit } from '../workflow/text-edit.ts';
 import { factsOf } from './host-facts.ts';
 import { acceptText, recordText, shownChange } from './text-changes.ts';
@@ -28,7 +28,7 @@ export function acceptIssueText(
     if (!issue) throw new AppError('ISSUE_NOT_FOUND', 'Issue not found');
     const subject = await loadIssueContext(unit, issue);
     const facts = await factsOf(unit, issue);
-    recordOperation(unit, subject, actor, { action: 'accept-text', sha256: facts.changed_sha256 });
+    recordIssueOperation(unit, subject, actor, { action: 'accept-text', sha256: facts.changed_sha256 });
     const { changed_title: title, changed_body: body, changed_at: at } = facts;
     if (title === null || body === null || at === null) return false;
     if (sha256 !== null && sha256 !== facts.changed_sha256) return false;

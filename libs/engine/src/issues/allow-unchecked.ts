@@ -3,7 +3,7 @@ import { hastenMerge, lockIssue, updatePullRequest } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
 import type { Actor, IssueKey } from '../context/issue-context.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
-import { recordOperation } from '../records/records.ts';
+import { recordIssueOperation } from '../records/records.ts';
 import { moveBy } from '../workflow/move.ts';
 
 /**
@@ -22,7 +22,7 @@ export function allowUncheckedMerge(
     if (!issue) throw new AppError('ISSUE_NOT_FOUND', 'Issue not found');
     const subject = await loadIssueContext(unit, issue);
     const { pr } = subject;
-    recordOperation(unit, subject, actor, { action: 'allow-unchecked-merge', headSha: pr?.head_sha ?? null });
+    recordIssueOperation(unit, subject, actor, { action: 'allow-unchecked-merge', headSha: pr?.head_sha ?? null });
     if (!pr) return null;
     await updatePullRequest(unit.tx, tenantId, pr.id, { unchecked_sha: pr.head_sha });
     if (await hastenMerge(unit.tx, tenantId, issueId)) unit.notify('svc_projections');

@@ -18,7 +18,7 @@ import type { Actor, IssueContext, IssueKey } from '../context/issue-context.ts'
 import { loadIssueContext } from '../context/load-issue.ts';
 import { currentHold } from '../costs/holds.ts';
 import { projectIssue } from '../outbox/project.ts';
-import { recordIssueEvent, recordOperation, recordPipelineEvent } from '../records/records.ts';
+import { recordIssueEvent, recordIssueOperation, recordOperation, recordPipelineEvent } from '../records/records.ts';
 import { enqueueWork } from '../tasks/work-tasks.ts';
 import { moveBy } from '../workflow/move.ts';
 
@@ -50,7 +50,8 @@ export async function performAction(
   if (at !== null) unit.send(commandedAt(unit.tx, subject.issue, COMMAND_COLUMN[action], at ?? null));
   const after = subject.issue.state === 'done' ? subject : await ACTIONS[action](unit, subject, actor);
   recordIssueEvent(unit, after, { status: `${action} by ${actor.type}`, details: null, actor: actor });
-  recordOperation(unit, after, actor, { action });
+  const hasMoved = after.issue.state !== subject.issue.state;
+  (hasMoved ? recordOperation : recordIssueOperation)(unit, after, actor, { action });
   return after.issue.state as State;
 }
 

@@ -7,12 +7,19 @@ import {
   locateFinding,
   lockFinding,
   lockIssue,
+  repoById,
   resolveFindingsOf,
   setFindingStatus,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { Actor, IssueContext } from '../context/issue-context.ts';
-import { type EventSubject, recordIssueEvent, recordOperation, recordPipelineEvent } from '../records/records.ts';
+import {
+  type EventSubject,
+  recordIssueEvent,
+  recordIssueOperation,
+  recordOperation,
+  recordPipelineEvent,
+} from '../records/records.ts';
 
 interface FindingMoveRequest {
   id: string;
@@ -43,7 +50,11 @@ export async function decideOnFinding(
     if (!finding) throw notFound(id);
     const to = await change(unit, finding, request, actor);
     const subject = { issue: issue ?? { repo_id: finding.repo_id, issue_number: null, id: null } };
-    recordOperation(unit, subject, actor, { action: `finding-${request.move}`, findingId: id });
+    const operation = { action: `finding-${request.move}`, findingId: id };
+    if (issue) {
+      const repo = await repoById(unit.tx, unit.tenantId, issue.repo_id);
+      recordIssueOperation(unit, { issue, repo }, actor, operation);
+    } else recordOperation(unit, subject, actor, operation);
     recordClosing(unit, subject, { id, from: finding.status, to, by: actor.id ?? actor.type });
     if (issue) {
       const details = { findingId: id, from: finding.status, to };

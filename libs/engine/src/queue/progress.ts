@@ -1,8 +1,8 @@
-import { formatSlug, type Invocation, isSideTask } from '@pipeline/domain';
+import { type Invocation, isSideTask } from '@pipeline/domain';
 import { insertMessages, type MessageInput, repoById, updateIssue, updateTask } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
 import { bookInvocations } from '../costs/book-invocations.ts';
-import { emit, recordIssueEvent } from '../records/records.ts';
+import { publishIssueStatus, recordIssueEvent } from '../records/records.ts';
 import type { ClaimToken } from './claim-types.ts';
 import { withClaim } from './with-claim.ts';
 
@@ -25,13 +25,7 @@ export function progress(engine: Engine, token: ClaimToken, said: Progress): Pro
     unit.send(updateIssue(unit.tx, unit.tenantId, issue.id, { current_status: said.status }));
     unit.dirtyIssues.minor.add(issue.id);
     const repo = await repoById(unit.tx, unit.tenantId, issue.repo_id);
-    emit(unit, 'issue-status', {
-      issueNumber: issue.issue_number,
-      repo: formatSlug(repo),
-      status: said.status,
-      actorType: 'agent',
-      state: issue.state,
-    });
+    publishIssueStatus(unit, { issue, repo }, { status: said.status, actor });
   });
 }
 

@@ -153,6 +153,36 @@ export const recordGlobalOperation = (
     details: {},
   });
 
+/** Facts about an issue for the readers of the live stream, unless they are a move: a move has its own event. */
+export const publishIssueStatus = (
+  unit: TransactionContext,
+  { issue, repo }: PublishedIssue,
+  { status, actor }: { status: string; actor: Pick<Actor, 'type'> },
+): void =>
+  emit(unit, 'issue-status', {
+    issueNumber: issue.issue_number,
+    repo: formatSlug(repo),
+    status,
+    actorType: actor.type,
+    state: issue.state,
+  });
+
+interface PublishedIssue {
+  issue: IssueRow;
+  repo: Parameters<typeof formatSlug>[0];
+}
+
+/** An operator's action that leaves an issue in its state: its audit entry, and an event for everybody who reads the issue. */
+export function recordIssueOperation(
+  unit: TransactionContext,
+  subject: PublishedIssue,
+  actor: Actor,
+  operation: { action: string } & Record<string, unknown>,
+): void {
+  recordOperation(unit, subject, actor, operation);
+  publishIssueStatus(unit, subject, { status: `${operation.action} by ${actor.type}`, actor });
+}
+
 /** The subject of a run's events: its issue, or its repo. */
 export const subjectOfRun = (run: RunRow, issue: IssueRow | undefined): EventSubject => ({
   issue: issue ?? { id: null, repo_id: run.repo_id, issue_number: null },

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import {
   ApiFailure,
   acceptIssueText,
+  approvePlan,
   type Client,
   cancelIssue,
   claimTask,
@@ -17,6 +18,7 @@ import {
   receiveGithubWebhook,
   reclaimWorker,
   registerWorker,
+  rejectPlan,
   reportProgress,
   resolveDeadLetter,
   resolveSubtaskEdges,
@@ -104,6 +106,12 @@ export function operatorCalls(cluster: Cluster, reimplement: (issueNumber: numbe
         monitor.call(transitionIssue, { params: at(number), body: { targetState, reason: 'because' } }),
       ),
     acceptText: (number) => request((monitor) => monitor.call(acceptIssueText, { params: at(number) })),
+    answerPlan: (number, { kind, version, text }) =>
+      request((monitor) =>
+        kind === 'approve'
+          ? monitor.call(approvePlan, { params: at(number), body: { version, ...(text !== undefined && { text }) } })
+          : monitor.call(rejectPlan, { params: at(number), body: { version, reason: 'because' } }),
+      ),
     retryDeadLetter: (id) => request((monitor) => monitor.call(retryDeadLetter, { params: { id } })),
     resolveDeadLetter: (id) => request((monitor) => monitor.call(resolveDeadLetter, { params: { id } })),
     steerProjection: (id, to) =>

@@ -1,4 +1,4 @@
-import { type ReactNode, useId, useState } from 'react';
+import { memo, type ReactNode, useId, useState } from 'react';
 import type { Loaded } from '../api/loaded.ts';
 import { Button } from '../components/button.tsx';
 import { formatAge } from '../format/duration.ts';
@@ -52,15 +52,8 @@ export function Panel({
         <span className={styles.space} />
         {actions}
         <PanelAge query={query} polledAt={polledAt} isOutdated={isOutdated} />
-        {table && (
-          <Button
-            kind="quiet"
-            glyph={asTable ? 'trend' : 'table'}
-            aria-label={asTable ? 'Show as chart' : 'Show as table'}
-            onPress={() => setAsTable(!asTable)}
-          />
-        )}
-        <Button kind="quiet" glyph="reload" aria-label="Reload" onPress={() => void query.refetch()} />
+        {table && <TableSwitch asTable={asTable} onChange={setAsTable} />}
+        <Reload refetch={query.refetch} />
       </header>
       {query.error && (
         <FailureNote
@@ -77,6 +70,27 @@ export function Panel({
     </section>
   );
 }
+
+interface TableSwitchProps {
+  asTable: boolean;
+  onChange: (asTable: boolean) => void;
+}
+
+// Buttons are memoised: they cost more than the figures of a panel, which change with every event.
+const TableSwitch = memo(function TableSwitch({ asTable, onChange }: TableSwitchProps) {
+  return (
+    <Button
+      kind="quiet"
+      glyph={asTable ? 'trend' : 'table'}
+      aria-label={asTable ? 'Show as chart' : 'Show as table'}
+      onPress={() => onChange(!asTable)}
+    />
+  );
+});
+
+const Reload = memo(function Reload({ refetch }: Pick<Loaded, 'refetch'>) {
+  return <Button kind="quiet" glyph="reload" aria-label="Reload" onPress={() => void refetch()} />;
+});
 
 /** Ages of all panels change at the same time, and not every second: each change is a layout of the page. */
 const AGE_STEP_MS = 5_000;

@@ -31,6 +31,14 @@ inBrowser('the dashboard', () => {
     if (!found) throw new Error('the history has no open issue');
     return found;
   };
+  /** A request of the operator without a browser. */
+  const asOlga = async (path: string, method: 'GET' | 'POST' = 'GET'): Promise<Response> => {
+    const authorization = `Basic ${Buffer.from('olga:pw').toString('base64')}`;
+    const headers = { authorization, 'content-type': 'application/json' };
+    const response = await fetch(address() + path, { method, headers, ...(method === 'POST' && { body: '{}' }) });
+    expect(response.status).toBe(200);
+    return response;
+  };
   const live = (page: Page) => page.getByRole('button', { name: /^Live/ });
 
   test('retries a blocked issue when only the keyboard is used', async () => {
@@ -172,16 +180,33 @@ inBrowser('the dashboard', () => {
     await live(page).waitFor();
     way.cut();
     await page.getByRole('button', { name: /^Reconnecting/ }).waitFor();
-    const authorization = `Basic ${Buffer.from('olga:pw').toString('base64')}`;
-    const paused = await fetch(`${address()}/api/issues/${issue.repo}/${issue.issueNumber}/pause`, {
-      method: 'POST',
-      headers: { authorization, 'content-type': 'application/json' },
-      body: '{}',
-    });
-    expect(paused.status).toBe(200);
+    await asOlga(`/api/issues/${issue.repo}/${issue.issueNumber}/pause`, 'POST');
     way.restore();
     await live(page).waitFor();
     await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
+  }, 90_000);
+
+  test('shows an action of somebody else on the issue page and in the list when its event arrives', async () => {
+    const issue = (await issuesOf('analyzing')).at(-1) ?? (await openIssue());
+    const path = `/api/issues/${issue.repo}/${issue.issueNumber}`;
+    const { page, context } = await open(1440, 'light');
+    await page.goto(`${address()}/#/issues/${issue.repo}/${issue.issueNumber}`);
+    await logIn(page);
+    await live(page).waitFor();
+    const list = await context.newPage();
+    await list.goto(`${address()}/#/issues?q=${issue.issueNumber}&repo=${encodeURIComponent(issue.repo)}`);
+    await live(list).waitFor();
+    const row = list.getByRole('row').filter({ hasText: `#${issue.issueNumber}` }).first();
+    await row.waitFor();
+    const { isPaused } = (await (await asOlga(`${path}/why`)).json()) as { isPaused: boolean };
+    if (isPaused) await asOlga(`${path}/resume`, 'POST');
+    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+    await asOlga(`${path}/pause`, 'POST');
+    await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
+    await row.getByText('paused').first().waitFor({ state: 'attached' });
+    await asOlga(`${path}/resume`, 'POST');
+    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+    await row.getByText('paused').first().waitFor({ state: 'detached' });
   }, 90_000);
 
   test('keeps what was typed when the session ends during an edit', async () => {

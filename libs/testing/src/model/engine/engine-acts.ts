@@ -2,6 +2,7 @@ import { type TaskType, WORK_TASK_TYPES } from '@pipeline/domain';
 import {
   acceptIssueText,
   actOnIssue,
+  answerPlanOf,
   applyHostEvent,
   autoUnblock,
   claim,
@@ -81,6 +82,8 @@ function callsOn({ engine, tenantId, repo }: Stage): Calls {
     act: async (number, action) => actOnIssue(engine, await keyOf(number), action, OLGA),
     transition: async (number, target) => transitionIssue(engine, await keyOf(number), target, OLGA),
     acceptText: async (number) => acceptIssueText(engine, await keyOf(number), { sha256: null }, OLGA),
+    answerPlan: async (number, answer) =>
+      answerPlanOf(engine, await keyOf(number), answer, { ...OLGA, reason: 'because' }),
     retryDeadLetter: (id) => retryDeadLetter(engine, id, OLGA),
     resolveDeadLetter: (id) => closeDeadLetter(engine, id, OLGA),
     steerProjection: (id, to) => steerProjection(engine, id, to, OLGA),

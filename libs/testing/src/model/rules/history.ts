@@ -70,6 +70,21 @@ export const HISTORY_RULES: Record<string, Rule> = {
     select i.issue_number || ': ' || t.trigger || ' by ' || t.actor_id from transitions t join issues i on i.id = t.issue_id
     where t.actor_id in (${READERS}) and (t.trigger <> 'clarified' or t.actor_id <> i.author)`,
 
+  /** The issue has the number and the status of its latest plan; only that one can wait for an answer. */
+  theLatestPlanIsTheIssues: sql`
+    select i.issue_number || ': ' || i.plan_version || ' ' || coalesce(i.plan_status, 'none') as what from issues i
+    where i.plan_version <> (select count(*) from issue_plans p where p.issue_id = i.id)
+      or i.plan_status is distinct from
+        (select p.status from issue_plans p where p.issue_id = i.id order by p.version desc limit 1)
+      or exists (select from issue_plans p where p.issue_id = i.id and p.status = 'pending' and p.version < i.plan_version)`,
+
+  everyAnswerIsOneMove: sql`
+    select i.issue_number as what from issues i where
+      (select count(*) from issue_plans p where p.issue_id = i.id and p.status = 'rejected') <>
+      (select count(*) from transitions t where t.issue_id = i.id and t.trigger = 'plan-rejected')
+      or (select count(*) from issue_plans p where p.issue_id = i.id and p.status = 'approved') <
+      (select count(*) from transitions t where t.issue_id = i.id and t.trigger = 'plan-approved')`,
+
   everyTransitionHasItsEvent: sql`
     select i.issue_number as what from issues i where
       array(select t.from_state || '>' || t.to_state from transitions t where t.issue_id = i.id order by t.id) <>

@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
-import { AppError, type ConsistencyKind, STATES, type State, validTargets } from '@pipeline/domain';
+import { AppError, type ConsistencyKind, restartState, STATES, type State, validTargets } from '@pipeline/domain';
 import type { IssueAction, StoreRepair } from '@pipeline/engine';
 import fc from 'fast-check';
-import { issuesOf, type Seen, WORKFLOW, type World } from '../world/world.ts';
+import { issuesOf, type Seen, type World } from '../world/world.ts';
 import { type Model, pick, type Step } from './step.ts';
 import { moves, NOTHING, type Verdict } from './verdict.ts';
 import { take } from './worker.ts';
@@ -21,7 +21,7 @@ function certainAfter(action: IssueAction, model: Model, number: number): Verdic
     case 'cancel':
       return { moves: [number], certain: { number, state: 'done', paused: false } };
     case 'reimplement':
-      return { moves: [number], certain: { number, state: 'ready-for-dev' } };
+      return { moves: [number], certain: { number, state: restartState(before.plan) } };
     case 'unblock':
       return moves(...(state.endsWith('-blocked') ? [number] : []));
   }
@@ -63,7 +63,7 @@ const transitions: fc.Arbitrary<Step> = fc
     async run(model, world) {
       const number = pick(model, data.issue);
       const from = model.issues.get(number)?.state as State;
-      const offered = validTargets(WORKFLOW, from);
+      const offered = validTargets(world.workflow, from);
       const targets = data.valid ? offered : STATES.filter((state) => !offered.includes(state));
       const target = targets[data.target % targets.length] as State;
       const went = await world.acts.transition(number, target).then(() => true, refused);
@@ -72,6 +72,35 @@ const transitions: fc.Arbitrary<Step> = fc
       return { moves: [number], certain: { number, state: target === 'new' ? 'analyzing' : target } };
     },
   }));
+
+const PLAN_ANSWERS = [
+  { kind: 'approve' as const },
+  { kind: 'approve' as const, text: 'Do it in two steps.' },
+  { kind: 'reject' as const },
+];
+
+/** To the version that waits for an answer, to another one, or where none waits: these are refused. */
+const answersToPlans: fc.Arbitrary<Step> = fc
+  .record({ issue: fc.nat(4), answer: fc.constantFrom(...PLAN_ANSWERS), old: fc.boolean() })
+  .map((data) => ({
+    name: 'answerPlan',
+    data,
+    onIssue: true,
+    async run(model, world) {
+      const issues = await issuesOf(world);
+      // Otherwise most of the answers would find no plan.
+      const waiting = [...issues.values()].find(waitsForAnswer);
+      const { number, planVersion } = waiting ?? (issues.get(pick(model, data.issue)) as Seen);
+      const another = planVersion > 1 ? planVersion - 1 : planVersion + 1;
+      const version = data.old ? another : Math.max(1, planVersion);
+      const went = await world.acts.answerPlan(number, { ...data.answer, version }).then(() => true, refused);
+      expect(went).toBe(waiting !== undefined && !data.old);
+      if (!went) return NOTHING;
+      return { moves: [number], certain: { number, plan: data.answer.kind === 'approve' ? 'approved' : 'rejected' } };
+    },
+  }));
+
+const waitsForAnswer = ({ state, plan }: Seen): boolean => state === 'human-review-ready' && plan === 'pending';
 
 /** The issue moves elsewhere while its worker is working, and another worker claims. */
 const movesUnderAWorker: fc.Arbitrary<Step> = fc.record({ target: fc.nat(20), retry: fc.boolean() }).map((data) => ({
@@ -82,7 +111,7 @@ const movesUnderAWorker: fc.Arbitrary<Step> = fc.record({ target: fc.nat(20), re
     const held = await take(world, world.workers[0] ?? '');
     if (!held) return NOTHING;
     const number = held.task.issueNumber ?? 0;
-    const targets = validTargets(WORKFLOW, model.issues.get(number)?.state as State);
+    const targets = validTargets(world.workflow, model.issues.get(number)?.state as State);
     await world.acts.transition(number, targets[data.target % targets.length] as State);
     if (data.retry) await world.acts.act(number, 'retry');
     await take(world, world.workers[1] ?? '');
@@ -168,6 +197,7 @@ const repairs: fc.Arbitrary<Step> = fc.nat(5).map((index) => ({
 export const OPERATOR_STEPS: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: actions },
   { weight: 3, arbitrary: transitions },
+  { weight: 3, arbitrary: answersToPlans },
   { weight: 1, arbitrary: movesUnderAWorker },
   { weight: 2, arbitrary: deadLetters },
   { weight: 2, arbitrary: projections },
@@ -188,8 +218,11 @@ export async function helpEverybody(world: World, time: number): Promise<void> {
   }
 }
 
-async function help({ acts }: World, { number, state, paused, blocked }: Seen, time: number): Promise<void> {
+async function help({ acts }: World, issue: Seen, time: number): Promise<void> {
+  const { number, state, paused, blocked } = issue;
   if (paused) await acts.act(number, 'resume');
+  if (waitsForAnswer(issue))
+    return void (await acts.answerPlan(number, { kind: 'approve', version: issue.planVersion }));
   // For a repeated obstacle the work is restarted.
   if (time > 2) await acts.act(number, 'reimplement');
   else if (blocked) await acts.act(number, 'unblock');

@@ -35,6 +35,7 @@ const labels: fc.Arbitrary<Step> = fc
 
 const COMMENTS = [
   ...['/svc:pause', '/svc:resume', '/svc:retry', '/svc:unblock', '/svc:cancel because', '/svc:reimplement'],
+  ...['/approve-plan', '/approve-plan v1 fine', '/reject-plan because', '/edit-plan\nDo it in two steps.'],
   ...['/svc:nonsense', 'Take the first one.', 'Take the first one.'],
 ];
 

@@ -8,7 +8,7 @@ import type { Model, Step } from './step.ts';
 
 /** The store's rows that the model reads. */
 export const modelOf = async (world: World): Promise<Model['issues']> =>
-  new Map([...(await issuesOf(world))].map(([number, { state, paused }]) => [number, { state, paused }]));
+  new Map([...(await issuesOf(world))].map(([number, { state, paused, plan }]) => [number, { state, paused, plan }]));
 
 export class StepCommand implements AsyncCommand<Model, World> {
   readonly #step: Step;

@@ -1,4 +1,4 @@
-import type { State } from '@pipeline/domain';
+import type { PlanStatus, State } from '@pipeline/domain';
 import type { World } from '../world/world.ts';
 import { NOTHING, type Verdict } from './verdict.ts';
 
@@ -6,6 +6,7 @@ import { NOTHING, type Verdict } from './verdict.ts';
 interface ModelIssue {
   state: State;
   paused: boolean;
+  plan: PlanStatus | null;
 }
 
 export interface Model {

@@ -6,6 +6,7 @@ import type {
   Heartbeat,
   HeartbeatAnswer,
   IssueAction,
+  PlanAnswer,
   Progress,
   Report,
   ReportAnswer,
@@ -38,6 +39,7 @@ export interface Calls {
   act(issueNumber: number, action: IssueAction): Promise<unknown>;
   transition(issueNumber: number, target: State): Promise<unknown>;
   acceptText(issueNumber: number): Promise<unknown>;
+  answerPlan(issueNumber: number, answer: PlanAnswer): Promise<unknown>;
   retryDeadLetter(id: string): Promise<unknown>;
   resolveDeadLetter(id: string): Promise<unknown>;
   steerProjection(id: number, to: 'retry' | 'discard'): Promise<unknown>;
@@ -48,7 +50,7 @@ export interface Calls {
 }
 
 /** These are refused when repeated. */
-const ONCE: ReadonlySet<keyof Calls> = new Set(['transition', 'retryDeadLetter', 'repair']);
+const ONCE: ReadonlySet<keyof Calls> = new Set(['transition', 'answerPlan', 'retryDeadLetter', 'repair']);
 
 /**
  * The same calls, each repeated by `retried` if needed: it makes the call and, without a response, the same call again.

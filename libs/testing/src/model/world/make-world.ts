@@ -1,5 +1,5 @@
-import { DEFAULT_SETTINGS, ENQUEUE_LABEL, type Settings } from '@pipeline/domain';
-import { type Engine, putRepo } from '@pipeline/engine';
+import { DEFAULT_SETTINGS, DEFAULT_WORKFLOW, ENQUEUE_LABEL, type Settings, withPlanApproval } from '@pipeline/domain';
+import { admin, type Engine, putRepo } from '@pipeline/engine';
 import { ensureTenant } from '@pipeline/store';
 import { sql } from 'kysely';
 import type { TestDatabase } from '../../databases/interface.ts';
@@ -37,6 +37,7 @@ const TABLES = [
     'pull_requests',
     'issue_edges',
     'issue_host_facts',
+    'issue_plans',
     'issues',
     'worker_periods',
   ],
@@ -48,12 +49,14 @@ interface Beginning {
   start?: Date;
   /** The interface of all actions; by default in this process. */
   actsOn?: (stage: Stage) => Acts;
+  /** Whether plans wait for the approval of a person. */
+  approvesPlans?: boolean;
 }
 
 /** A run begins with an empty store, two issues and two workers. */
 export async function makeWorld(
   database: TestDatabase,
-  { start = new Date(START), actsOn = engineActs }: Beginning = {},
+  { start = new Date(START), actsOn = engineActs, approvesPlans = false }: Beginning = {},
 ): Promise<World> {
   database.clock.now = start;
   await sql.raw(TABLES.map((table) => `delete from ${table}`).join(';')).execute(database.db);
@@ -77,6 +80,9 @@ export async function makeWorld(
     enabled: true,
     checks: 'none',
   });
+  const mode = approvesPlans ? 'required' : 'off';
+  const by = { engine, actor: 'olga', reason: null };
+  if (approvesPlans) await admin.setPlanApproval(by, { repo: 'acme/model', org: null }, mode);
   const host = new ModelHost(new HostState(slug, () => new Date(database.clock.now ?? start)));
   const stage: Stage = { database, engine, tenantId, repo, host };
   const ledger: MergeLedger = { approved: new Set(), dismissed: new Set(), breaches: [] };
@@ -87,5 +93,6 @@ export async function makeWorld(
     host.state.label(number, { add: [ENQUEUE_LABEL] }, 'anna');
   }
   await acts.deliver(host.state.webhooks.splice(0));
-  return { database, tenantId, host, acts, workers, held: [], costs: new Map(), ledger, shas: 0 };
+  const workflow = withPlanApproval(DEFAULT_WORKFLOW, mode);
+  return { database, tenantId, workflow, host, acts, workers, held: [], costs: new Map(), ledger, shas: 0 };
 }

@@ -1,4 +1,11 @@
-import { branchOf, DEFAULT_WORKFLOW, type HostPullRequest, type Invocation, type State } from '@pipeline/domain';
+import {
+  branchOf,
+  type HostPullRequest,
+  type Invocation,
+  type PlanStatus,
+  type State,
+  type WorkflowSnapshot,
+} from '@pipeline/domain';
 import type { ClaimedTask, Engine, Report } from '@pipeline/engine';
 import { prepared, type RepoRow } from '@pipeline/store';
 import type { TestDatabase } from '../../databases/interface.ts';
@@ -30,6 +37,8 @@ export interface Held {
 export interface World {
   database: TestDatabase;
   tenantId: number;
+  /** In force for the whole run. */
+  workflow: WorkflowSnapshot;
   host: ModelHost;
   acts: Acts;
   workers: string[];
@@ -74,11 +83,17 @@ export interface Seen {
   state: State;
   paused: boolean;
   blocked: boolean;
+  /** Status and number of the latest version of the plan; null and 0 = no plan needed an approval. */
+  plan: PlanStatus | null;
+  planVersion: number;
 }
 
 /** Runs after every step, so it is prepared. */
 const allIssues = prepared('model-issues', (db) =>
-  db.selectFrom('issues').select(['id', 'issue_number', 'state', 'is_paused', 'is_blocked']).orderBy('issue_number'),
+  db
+    .selectFrom('issues')
+    .select(['id', 'issue_number', 'state', 'is_paused', 'is_blocked', 'plan_status', 'plan_version'])
+    .orderBy('issue_number'),
 );
 
 /** The issues in the store, by number. */
@@ -87,12 +102,18 @@ export async function issuesOf({ database }: World): Promise<Map<number, Seen>> 
   return new Map(
     rows.map((row) => [
       row.issue_number,
-      { id: row.id, number: row.issue_number, state: row.state, paused: row.is_paused, blocked: row.is_blocked },
+      {
+        id: row.id,
+        number: row.issue_number,
+        state: row.state,
+        paused: row.is_paused,
+        blocked: row.is_blocked,
+        plan: row.plan_status,
+        planVersion: row.plan_version,
+      },
     ]),
   );
 }
-
-export const WORKFLOW = DEFAULT_WORKFLOW;
 
 /** The newest pull request of the pipeline for an issue. */
 export const ownPull = ({ host }: World, number: number): HostPullRequest | undefined =>

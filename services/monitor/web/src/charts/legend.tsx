@@ -1,10 +1,11 @@
 import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
 import { FAMILIES, STATES } from '@pipeline/web/states/states.ts';
+import { memo } from 'react';
 import type { State } from '../api/types.ts';
 import styles from './legend.module.css';
 
 /** The states of a chart in their order, each with its glyph; families are in the tip. */
-export function StateLegend({ states }: { states: readonly State[] }) {
+export const StateLegend = memo(function StateLegend({ states }: { states: readonly State[] }) {
   return (
     <ul className={styles.legend}>
       {states.map((state) => (
@@ -16,4 +17,4 @@ export function StateLegend({ states }: { states: readonly State[] }) {
       ))}
     </ul>
   );
-}
+});

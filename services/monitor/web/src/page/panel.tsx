@@ -2,6 +2,7 @@ import { Button } from '@pipeline/web/components/button.tsx';
 import { Tip } from '@pipeline/web/components/tip.tsx';
 import { Panel as BasicPanel, type PanelProps } from '@pipeline/web/page/panel.tsx';
 import { useQuery } from '@tanstack/react-query';
+import { memo } from 'react';
 import { read } from '../api/query.ts';
 import { useOutdated } from '../stream/use-live.ts';
 import styles from './panel.module.css';
@@ -21,8 +22,12 @@ export function Panel({ metrics = [], ...props }: LivePanelProps) {
 /** Definitions change only with releases. */
 const definitions = { ...read('listMetricDefinitions', {}), staleTime: Number.POSITIVE_INFINITY };
 
+type Ids = Readonly<{ ids: readonly string[] }>;
+/** Panels name their metrics in a new array at every render. */
+const haveSameIds = (a: Ids, b: Ids): boolean => a.ids.join() === b.ids.join();
+
 /** The definition of figures, from the monitor's registry of metrics. */
-function DefinitionTip({ ids }: { ids: readonly string[] }) {
+const DefinitionTip = memo(function DefinitionTip({ ids }: Ids) {
   const { data } = useQuery(definitions);
   const found = ids.flatMap((id) => data?.items.find((item) => item.id === id) ?? []);
   if (found.length === 0) return null;
@@ -45,4 +50,4 @@ function DefinitionTip({ ids }: { ids: readonly string[] }) {
       <Button kind="quiet" glyph="info" aria-label={`Definition of ${found.map(({ label }) => label).join(', ')}`} />
     </Tip>
   );
-}
+}, haveSameIds);

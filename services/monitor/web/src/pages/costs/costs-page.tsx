@@ -5,6 +5,7 @@ import layout from '@pipeline/web/page/layout.module.css';
 import { Page } from '@pipeline/web/page/page.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { read } from '../../api/query.ts';
+import { dashboardRead } from '../../api/read-dashboard.ts';
 import { useRepo } from '../../navigation/use-repo.ts';
 import { CostPanel } from '../overview/cost-panel.tsx';
 import { AgentsCostPanel, ReposCostPanel } from './bars-panels.tsx';
@@ -23,7 +24,7 @@ export default function CostsPage() {
   const whose = repo ? { repo } : {};
   const summary = useQuery(read('pipelineCostSummary', { query: whose }, POLL_MS));
   const models = useQuery(read('costByModel', { query: { ...whose, window: values.window } }, POLL_MS));
-  const dashboard = useQuery(read('readDashboard', { query: { timelines: 0 } }, POLL_MS));
+  const dashboard = useQuery(dashboardRead(POLL_MS));
   return (
     <Page
       title="Costs"

@@ -2,6 +2,7 @@ import { formatUsd } from '@pipeline/web/format/money.ts';
 import { formatCount } from '@pipeline/web/format/number.ts';
 import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
 import { useQuery } from '@tanstack/react-query';
+import { memo } from 'react';
 import type { Reply } from '../../api/types.ts';
 import { Panel } from '../../page/panel.tsx';
 import styles from './overview.module.css';
@@ -26,7 +27,7 @@ export function AgentsPanel() {
   );
 }
 
-function AgentLine({ agent }: { agent: Agent }) {
+const AgentLine = memo(function AgentLine({ agent }: { agent: Agent }) {
   const { agentName, health, reachable, inFlightIssues, costUsd } = agent;
   const isWell = health.status === 'healthy' && reachable;
   return (
@@ -43,4 +44,4 @@ function AgentLine({ agent }: { agent: Agent }) {
       </span>
     </li>
   );
-}
+});

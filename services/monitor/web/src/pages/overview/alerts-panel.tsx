@@ -2,6 +2,7 @@ import { When } from '@pipeline/web/components/when.tsx';
 import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { useQuery } from '@tanstack/react-query';
+import { memo } from 'react';
 import type { Alert } from '../../api/types.ts';
 import { issuePath } from '../../navigation/issue-path.ts';
 import { Panel } from '../../page/panel.tsx';
@@ -33,7 +34,7 @@ export function AlertsPanel({ repo }: OfRepo) {
   );
 }
 
-function AlertLine({ alert }: { alert: Alert }) {
+const AlertLine = memo(function AlertLine({ alert }: { alert: Alert }) {
   const { severity, message, repo, issueNumber, firstSeenAt, count } = alert;
   return (
     <li className={styles.line}>
@@ -47,4 +48,4 @@ function AlertLine({ alert }: { alert: Alert }) {
       </span>
     </li>
   );
-}
+});

@@ -5,6 +5,8 @@ import { formatCount, plural } from '@pipeline/web/format/number.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { labelOf, STATES } from '@pipeline/web/states/states.ts';
 import { useQuery } from '@tanstack/react-query';
+import { memo } from 'react';
+import type { Reply } from '../../api/types.ts';
 import { Bars } from '../../charts/bars.tsx';
 import { Panel } from '../../page/panel.tsx';
 import styles from './overview.module.css';
@@ -35,22 +37,26 @@ export function FunnelPanel({ repo }: OfRepo) {
         !funnel || funnel.cohortSize === 0 ? (
           <EmptyNote title="No issue entered the pipeline in the last 7 days." />
         ) : (
-          <>
-            <p className={styles.muted}>
-              {plural(funnel.cohortSize, 'issue')} entered; bars show how many reached a state
-            </p>
-            <Bars
-              label="Issues that reached each state"
-              bars={funnel.byState.map(({ state, count, medianMinutes }) => ({
-                key: state,
-                label: <StateChip state={state} />,
-                parts: [{ name: 'issues', value: count, colour: STATES[state].colour }],
-                figure: `${formatCount(count)} · ${formatMinutes(medianMinutes)}`,
-              }))}
-            />
-          </>
+          <Cohort funnel={funnel} />
         )
       }
     </Panel>
   );
 }
+
+const Cohort = memo(function Cohort({ funnel }: { funnel: Reply<'cohortFunnel'> }) {
+  return (
+    <>
+      <p className={styles.muted}>{plural(funnel.cohortSize, 'issue')} entered; bars show how many reached a state</p>
+      <Bars
+        label="Issues that reached each state"
+        bars={funnel.byState.map(({ state, count, medianMinutes }) => ({
+          key: state,
+          label: <StateChip state={state} />,
+          parts: [{ name: 'issues', value: count, colour: STATES[state].colour }],
+          figure: `${formatCount(count)} · ${formatMinutes(medianMinutes)}`,
+        }))}
+      />
+    </>
+  );
+});

@@ -1,24 +1,27 @@
-import { formatCount } from '@pipeline/web/format/number.ts';
-import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
-import type { GlyphName } from '@pipeline/web/glyphs/glyph-paths.ts';
-import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { STATES } from '@pipeline/web/states/states.ts';
 import { useQuery } from '@tanstack/react-query';
+import type { State } from '../../api/types.ts';
 import { Panel } from '../../page/panel.tsx';
+import { type CountTarget, CountTile } from './count-tile.tsx';
 import { countsOf } from './counts.ts';
 import styles from './overview.module.css';
 import { type OfRepo, overviewReads } from './overview-reads.ts';
 
-interface Need {
-  title: string;
-  glyph: GlyphName;
-  colour?: string;
-  to: string;
-  search?: Record<string, string | undefined>;
-  count: number | undefined;
-}
+const ofState = (state: State, where: Pick<CountTarget, 'to' | 'search'>): CountTarget => ({
+  title: STATES[state].label,
+  glyph: STATES[state].glyph,
+  colour: STATES[state].colour,
+  ...where,
+});
 
-const PEOPLE = ['failure-blocked', 'needs-clarification', 'human-review-ready'] as const;
+const TARGETS = {
+  blocked: ofState('failure-blocked', { to: '/trouble/blocked' }),
+  unclear: ofState('needs-clarification', { to: '/issues', search: { state: 'needs-clarification' } }),
+  reviewable: ofState('human-review-ready', { to: '/issues', search: { state: 'human-review-ready' } }),
+  deadLetters: { title: 'Dead letters', glyph: 'envelope', to: '/trouble/dead-letters' },
+  failedWrites: { title: 'Failed host writes', glyph: 'writes', to: '/trouble/writes', search: { status: 'failed' } },
+  late: { title: 'Over their time limit', glyph: 'warning', to: '/issues', search: { sort: '-since' } },
+} as const satisfies Record<string, CountTarget>;
 
 /** What waits for a person, each with the page that shows it. */
 export function NeedsYou({ repo }: OfRepo) {
@@ -28,31 +31,14 @@ export function NeedsYou({ repo }: OfRepo) {
   const queue = useQuery(reads.queue);
   const alerts = useQuery(reads.alerts);
   const counts = countsOf(repo, dashboard.data, series.data);
-  const needs: Need[] = [
-    ...PEOPLE.map((state) => ({
-      title: STATES[state].label,
-      glyph: STATES[state].glyph,
-      colour: STATES[state].colour,
-      to: state === 'failure-blocked' ? '/trouble/blocked' : '/issues',
-      search: state === 'failure-blocked' ? {} : { state },
-      count: counts?.[state],
-    })),
-    { title: 'Dead letters', glyph: 'envelope', to: '/trouble/dead-letters', count: queue.data?.dlqDepth },
-    {
-      title: 'Failed host writes',
-      glyph: 'writes',
-      to: '/trouble/writes',
-      search: { status: 'failed' },
-      count: queue.data?.vcsWriteQueueFailed,
-    },
-    {
-      title: 'Over their time limit',
-      glyph: 'warning',
-      to: '/issues',
-      search: { sort: '-since' },
-      count: alerts.data?.items.filter(({ detector }) => detector === 'sla_breach').length,
-    },
-  ];
+  const needs: Record<keyof typeof TARGETS, number | undefined> = {
+    blocked: counts?.['failure-blocked'],
+    unclear: counts?.['needs-clarification'],
+    reviewable: counts?.['human-review-ready'],
+    deadLetters: queue.data?.dlqDepth,
+    failedWrites: queue.data?.vcsWriteQueueFailed,
+    late: alerts.data?.items.filter(({ detector }) => detector === 'sla_breach').length,
+  };
   return (
     <Panel
       title="Needs you"
@@ -62,17 +48,9 @@ export function NeedsYou({ repo }: OfRepo) {
     >
       {() => (
         <ul className={styles.tiles}>
-          {needs.map((need) => (
-            <li key={need.title}>
-              <PageLink to={need.to} search={need.search} className={styles.tile}>
-                <span className={styles.figure} data-zero={need.count === 0 || undefined}>
-                  {formatCount(need.count)}
-                </span>
-                <span className={styles.word}>
-                  <Glyph name={need.glyph} colour={need.colour} />
-                  {need.title}
-                </span>
-              </PageLink>
+          {(Object.keys(TARGETS) as (keyof typeof TARGETS)[]).map((name) => (
+            <li key={name}>
+              <CountTile target={TARGETS[name]} count={needs[name]} />
             </li>
           ))}
         </ul>

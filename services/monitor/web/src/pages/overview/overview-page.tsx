@@ -1,4 +1,5 @@
 import { Page } from '@pipeline/web/page/page.tsx';
+import { usePainted } from '@pipeline/web/timing/use-painted.ts';
 import { useRepo } from '../../navigation/use-repo.ts';
 import { AgentsPanel } from './agents-panel.tsx';
 import { AlertsPanel } from './alerts-panel.tsx';
@@ -14,20 +15,27 @@ import { StatesPanel } from './states-panel.tsx';
 /** Is the pipeline healthy, and what needs a person now? */
 export default function OverviewPage() {
   const { repo } = useRepo();
+  const isPainted = usePainted();
   return (
     <Page title="Overview">
       <div className={styles.stack}>
         <FirstRun />
         <NeedsYou repo={repo} />
         <StatesPanel repo={repo} />
-        <div className={styles.columns}>
-          <FunnelPanel repo={repo} />
-          <AlertsPanel repo={repo} />
-          <CostPanel repo={repo} />
-          <AutonomyPanel repo={repo} />
-          <PoolPanel repo={repo} />
-          <AgentsPanel />
-        </div>
+        {isPainted && (
+          <div className={styles.columns}>
+            <div className={styles.stack}>
+              <AlertsPanel repo={repo} />
+              <CostPanel repo={repo} />
+              <PoolPanel repo={repo} />
+            </div>
+            <div className={styles.stack}>
+              <FunnelPanel repo={repo} />
+              <AutonomyPanel repo={repo} />
+              <AgentsPanel />
+            </div>
+          </div>
+        )}
       </div>
     </Page>
   );

@@ -1,4 +1,5 @@
 import { read } from '../../api/query.ts';
+import { dashboardRead } from '../../api/read-dashboard.ts';
 
 /** Buckets of the chart of states: one per half hour. */
 const BUCKETS = 48;
@@ -9,7 +10,7 @@ const QUEUE_POLL_MS = 10_000;
 export function overviewReads(repo: string | undefined) {
   const whose = repo === undefined ? {} : { repo };
   return {
-    dashboard: read('readDashboard', { query: { timelines: 0 } }, QUEUE_POLL_MS),
+    dashboard: dashboardRead(QUEUE_POLL_MS),
     series: read('stateTimeseries', { query: { ...whose, window: '24h', buckets: BUCKETS } }),
     funnel: read('cohortFunnel', { query: { ...whose, window: '7d' } }),
     autonomy: read('autonomy', { query: { ...whose, window: '7d' } }),

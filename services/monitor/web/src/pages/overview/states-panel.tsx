@@ -2,19 +2,18 @@ import { onOff } from '@pipeline/web/address/fields.ts';
 import { useAddress } from '@pipeline/web/address/use-address.ts';
 import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
 import { Button } from '@pipeline/web/components/button.tsx';
-import { formatCount, plural } from '@pipeline/web/format/number.ts';
+import { plural } from '@pipeline/web/format/number.ts';
 import { formatShort } from '@pipeline/web/format/time.ts';
-import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
-import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { preferences } from '@pipeline/web/preferences/preferences.ts';
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import { useWidth } from '@pipeline/web/shared/use-width.ts';
 import { STATE_NAMES, STATES } from '@pipeline/web/states/states.ts';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useMemo, useRef } from 'react';
-import type { Reply } from '../../api/types.ts';
+import { lazy, memo, Suspense, useMemo, useRef } from 'react';
+import type { Reply, State } from '../../api/types.ts';
 import { StateLegend } from '../../charts/legend.tsx';
 import { Panel } from '../../page/panel.tsx';
+import { type CountTarget, CountTile } from './count-tile.tsx';
 import { type Counts, countsOf, openCount } from './counts.ts';
 import styles from './overview.module.css';
 import { type OfRepo, overviewReads } from './overview-reads.ts';
@@ -25,6 +24,12 @@ const StackedArea = lazy(() => import('../../charts/stacked-area.tsx'));
 const FIELDS = { done: onOff() };
 const HEIGHT = 220;
 
+const OPEN_STATES = STATE_NAMES.filter((state) => state !== 'done');
+const TILES: readonly { state: State; target: CountTarget }[] = STATE_NAMES.map((state) => {
+  const { label, glyph, colour } = STATES[state];
+  return { state, target: { title: label, glyph, colour, to: '/issues', search: { state } } };
+});
+
 /** Counts by state now, and their course over the last 24 hours. */
 export function StatesPanel({ repo }: OfRepo) {
   const { values, set } = useAddress(FIELDS);
@@ -33,7 +38,7 @@ export function StatesPanel({ repo }: OfRepo) {
   const series = useQuery(reads.series);
   const dashboard = useQuery(reads.dashboard);
   const counts = countsOf(repo, dashboard.data, series.data);
-  const shown = STATE_NAMES.filter((state) => state !== 'done' || values.done);
+  const shown = values.done ? STATE_NAMES : OPEN_STATES;
   return (
     <Panel
       title="Issues by state, 24 hours"
@@ -66,7 +71,7 @@ export function StatesPanel({ repo }: OfRepo) {
   );
 }
 
-function Chart({ series, shown }: { series: Reply<'stateTimeseries'>; shown: typeof STATE_NAMES }) {
+const Chart = memo(function Chart({ series, shown }: { series: Reply<'stateTimeseries'>; shown: typeof STATE_NAMES }) {
   const times = useMemo(() => series.buckets.map(({ ts }) => Date.parse(ts)), [series]);
   const layers = useMemo(
     () =>
@@ -90,22 +95,14 @@ function Chart({ series, shown }: { series: Reply<'stateTimeseries'>; shown: typ
       </Suspense>
     </div>
   );
-}
+});
 
 function StateTiles({ counts }: { counts: Counts }) {
   return (
     <ul className={styles.states} aria-label="Issues by state">
-      {STATE_NAMES.map((state) => (
+      {TILES.map(({ state, target }) => (
         <li key={state}>
-          <PageLink to="/issues" search={{ state }} className={styles.tile}>
-            <span className={styles.figure} data-zero={counts[state] === 0 || undefined}>
-              {formatCount(counts[state])}
-            </span>
-            <span className={styles.word}>
-              <Glyph name={STATES[state].glyph} colour={STATES[state].colour} />
-              {STATES[state].label}
-            </span>
-          </PageLink>
+          <CountTile target={target} count={counts[state]} />
         </li>
       ))}
     </ul>

@@ -1,0 +1,20 @@
+import { useEffect, useState } from 'react';
+import { after } from './timers.ts';
+
+let hasPainted = false;
+
+/**
+ * Returns whether a page has been painted since the start: what is below the fold of the first view is rendered after
+ * what is above it.
+ */
+export function usePainted(): boolean {
+  const [isPainted, setPainted] = useState(hasPainted);
+  useEffect(() => {
+    if (hasPainted) return;
+    return after(0, () => {
+      hasPainted = true;
+      setPainted(true);
+    });
+  }, []);
+  return isPainted;
+}
