@@ -81,37 +81,56 @@ const rightsOfMembers = prepared(
     where m.tenant_id = ${p('tenantId')} and m.user_id = any(${p('userIds')}::bigint[])`,
 );
 
+/** An organisation and a user of it. */
+interface Owner {
+  tenantId: number;
+  userId: number;
+}
+
 /**
  * The connections of access tokens, with what each may read. Use the primary: a replica may not have a revocation yet.
- * Two statements, one after the other: the tokens, then the rights of their users, one statement for each organisation.
- * The rights are read after the token was found valid, so a right that ended before the call is never granted. Many
- * tokens cost little more than one.
+ * Two statements: the tokens, and the rights of their users, one for each organisation. Both are read in every call, so
+ * a revocation and the end of a right apply at once. The rights of tokens in `owners` are requested together with the
+ * tokens, those of others after them. Many tokens cost little more than one.
  * @param hashes SHA-256 of each whole token.
+ * @param owners the owner of each valid token seen before, by hash as hexadecimal text: it never changes. This call adds
+ * to it; the caller bounds it.
  * @returns by the hash as hexadecimal text; without those whose token is unknown or expired, whose connection is
  * revoked or expired, whose user is disabled or no member.
  */
 export async function findLiveConnections(
   primary: Db,
   hashes: readonly Buffer[],
+  owners: Pick<Map<string, Owner>, 'get'> & { set(hash: string, owner: Owner): unknown },
 ): Promise<ReadonlyMap<string, LiveConnection>> {
-  const tokens = await byAccessTokens.all(primary, { hashes });
-  const byTenant = Map.groupBy(tokens, (token) => token.tenant_id);
-  const found = await Promise.all([...byTenant].map(([tenantId, its]) => withRights(primary, tenantId, its)));
-  return new Map(found.flat());
+  const known = hashes.flatMap((hash) => owners.get(hash.toString('hex')) ?? []);
+  const [tokens, rights] = await Promise.all([byAccessTokens.all(primary, { hashes }), rightsOf(primary, known)]);
+  const unread = tokens.map(ownerOf).filter((owner) => !rights.has(keyOf(owner)));
+  if (unread.length > 0) for (const [key, right] of await rightsOf(primary, unread)) rights.set(key, right);
+  return new Map(
+    tokens.flatMap((token) => {
+      const hash = token.hash.toString('hex');
+      const owner = ownerOf(token);
+      const right = rights.get(keyOf(owner));
+      owners.set(hash, owner);
+      return right ? [[hash, liveOf(token, right)] as const] : [];
+    }),
+  );
 }
 
-async function withRights(
-  primary: Db,
-  tenantId: number,
-  tokens: readonly TokenRow[],
-): Promise<(readonly [string, LiveConnection])[]> {
-  const userIds = [...new Set(tokens.map((token) => token.user_id))];
-  const rights = await rightsOfMembers.all(primary, { tenantId, userIds });
-  const byUser = new Map(rights.map((right) => [right.user_id, right]));
-  return tokens.flatMap((token) => {
-    const right = byUser.get(token.user_id);
-    return right ? [[token.hash.toString('hex'), liveOf(token, right)] as const] : [];
-  });
+const ownerOf = ({ tenant_id: tenantId, user_id: userId }: TokenRow): Owner => ({ tenantId, userId });
+const keyOf = ({ tenantId, userId }: Owner) => `${tenantId}/${userId}`;
+
+/** Rights by {@link keyOf}, without users who are no members; one statement for each organisation, all sent at once. */
+async function rightsOf(primary: Db, owners: readonly Owner[]): Promise<Map<string, Rights>> {
+  const byTenant = Map.groupBy(owners, ({ tenantId }) => tenantId);
+  const found = await Promise.all(
+    [...byTenant].map(async ([tenantId, its]) => {
+      const rights = await rightsOfMembers.all(primary, { tenantId, userIds: its.map(({ userId }) => userId) });
+      return rights.map((right) => [keyOf({ tenantId, userId: right.user_id }), right] as const);
+    }),
+  );
+  return new Map(found.flat());
 }
 
 interface TokenRow {

@@ -25,7 +25,8 @@ export interface AgentScore {
 
 /**
  * Each kind of fact is read by its own join and all are grouped by issue at once: subqueries for each issue would be
- * refused by a distributed store, and joins of grouped relations are planned badly.
+ * refused by a distributed store, and joins of grouped relations are planned badly. Pull requests are read in grouped
+ * laterals, which such a store accepts: a plain join is planned as a hash of the whole table.
  *
  * Scores of each agent and model over the issues that were first merged from `start` to `end`. The metric registry
  * defines the figures (group `Per agent`). Costs the merges of the window (index pull_requests_merged), each with the
@@ -45,11 +46,14 @@ export async function agentScores(
       where p.merged and p.merged_at >= ${from} and p.merged_at <= ${end.toISOString()}::timestamptz
         and p.issue_id is not null and p.agent_authored and ${within('p', scope)}
     ), first_merges as (
-      select distinct on (p.tenant_id, p.issue_id) p.tenant_id, p.issue_id, p.repo_id, p.merged_at as at, p.head_sha,
-        p.reverted_by
-      from touched x join pull_requests p on p.tenant_id = x.tenant_id and p.issue_id = x.issue_id
-      where p.merged and p.agent_authored
-      order by p.tenant_id, p.issue_id, p.merged_at, p.number
+      select f.tenant_id, f.issue_id, f.repo_id, f.at, f.head_sha, f.reverted_by
+      from touched x cross join lateral (
+        select distinct on (p.tenant_id, p.issue_id) p.tenant_id, p.issue_id, p.repo_id, p.merged_at as at, p.head_sha,
+          p.reverted_by
+        from pull_requests p
+        where p.tenant_id = x.tenant_id and p.issue_id = x.issue_id and p.merged and p.agent_authored
+        order by p.tenant_id, p.issue_id, p.merged_at, p.number
+      ) f
     ), merged as materialized (select * from first_merges where at >= ${from}),
     submitted as materialized (
       select distinct on (r.tenant_id, r.issue_id) r.tenant_id, r.issue_id, r.id as run_id, r.compared_agent
@@ -86,9 +90,12 @@ export async function agentScores(
       from merged m join commit_checks c on c.tenant_id = m.tenant_id and c.repo_id = m.repo_id and c.sha = m.head_sha
       union all
       select m.tenant_id, m.issue_id, null, null, null, false, false, 0, 0, 0, 0, false, true
-      from merged m join pull_requests v
-        on v.tenant_id = m.tenant_id and v.repo_id = m.repo_id and v.number = m.reverted_by
-      where v.merged and v.merged_at <= m.at + ${sql.lit(REVERT_DAYS)} * interval '1 day'
+      from merged m cross join lateral (
+        select v.tenant_id, v.merged_at from pull_requests v
+        where v.tenant_id = m.tenant_id and v.repo_id = m.repo_id and v.number = m.reverted_by and v.merged
+        group by v.tenant_id, v.merged_at
+      ) r
+      where r.merged_at <= m.at + ${sql.lit(REVERT_DAYS)} * interval '1 day'
     ), scored as (
       select coalesce(max(agent), nullif(max(compared_agent), ${sql.lit(ANY_AGENT)})) as agent, max(model) as model,
         not bool_or(by_review) as passed_review, not bool_or(by_checks) as passed_checks, bool_or(checked) as checked,

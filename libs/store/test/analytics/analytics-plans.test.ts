@@ -79,8 +79,8 @@ const READS: Record<string, (db: Db, scope: AnalyticsScope) => Promise<unknown>>
     spentByRepoAndAgent(db, scope, { day: day.start, week: week.start, always: null }),
   'costs by model': (db, scope) => spentByModel(db, scope, week.start),
   reliability: (db, scope) => reliabilityByRepo(db, scope, since('24h')),
-  'scores of agents': (db, scope) => agentScores(db, scope, { ...day, comparedOnly: false }),
-  'scores of compared agents': (db, scope) => agentScores(db, scope, { ...day, comparedOnly: true }),
+  'scores of agents': (db, scope) => agentScores(db, scope, { ...week, comparedOnly: false }),
+  'scores of compared agents': (db, scope) => agentScores(db, scope, { ...week, comparedOnly: true }),
   retrospectives: (db, scope) => retrospectiveCounts(db, scope, week.start),
   'newest events': (db, scope) => eventPage(db, { ...scope, issue: null, type: null }, { limit: 50, offset: 0 }),
   'events of a rare type': (db, scope) =>

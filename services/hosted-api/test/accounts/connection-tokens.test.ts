@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { findLiveConnections, revokeConnection } from '@pipeline/store';
+import { until } from '@pipeline/testing';
+import { sql } from 'kysely';
 import { hashOfToken } from '../../src/auth/token-hash.ts';
 import { mintConnection } from '../support/connections.ts';
 import { addRepo, makeTenant, PUBLIC_URL, testHosted } from '../support/hosted.ts';
@@ -19,9 +21,11 @@ const answerTo = async (authorization: string | undefined) => {
 const KNOWN = [404, 'NOT_FOUND', null];
 const REFUSED = [401, 'AUTH_FAILED', `Bearer error="invalid_token", ${METADATA}`];
 
+const owners = new Map<string, { tenantId: number; userId: number }>();
+
 async function live(token: string) {
   const hash = hashOfToken(token);
-  return (await findLiveConnections(database.store.tenant, [hash])).get(hash.toString('hex')) ?? null;
+  return (await findLiveConnections(database.store.tenant, [hash], owners)).get(hash.toString('hex')) ?? null;
 }
 
 describe('an access token', () => {
@@ -79,6 +83,7 @@ describe('an access token', () => {
   test('is refused once its user is disabled', async () => {
     const { id: tenantId } = await makeTenant(hosting.api);
     const { token, userId } = await mintConnection(database.store, { tenantId });
+    expect(await answerTo(`Bearer ${token}`)).toEqual(KNOWN);
     const disable = { disabled_at: new Date().toISOString() };
     await database.db.updateTable('users').set(disable).where('id', '=', userId).execute();
     expect(await answerTo(`Bearer ${token}`)).toEqual(REFUSED);
@@ -87,6 +92,7 @@ describe('an access token', () => {
   test('is refused once its user has left the organisation, though a member of another one', async () => {
     const [mine, other] = [await makeTenant(hosting.api), await makeTenant(hosting.api)];
     const { token, userId } = await mintConnection(database.store, { tenantId: mine.id, repoIds: [mine.repo.id] });
+    expect(await answerTo(`Bearer ${token}`)).toEqual(KNOWN);
     await database.db
       .insertInto('memberships')
       .values({ tenant_id: other.id, user_id: userId, role: 'owner' })
@@ -97,6 +103,22 @@ describe('an access token', () => {
       .where('user_id', '=', userId)
       .execute();
     expect(await answerTo(`Bearer ${token}`)).toEqual(REFUSED);
+  });
+
+  test('is looked up together with its rights when it was seen before', async () => {
+    const { id: tenantId } = await makeTenant(hosting.api);
+    const { token } = await mintConnection(database.store, { tenantId });
+    const first = await live(token);
+    const again = await database.db.transaction().execute(async (tx) => {
+      await sql`lock table oauth_tokens, memberships in access exclusive mode`.execute(tx);
+      const found = live(token);
+      await until('both statements wait for the locks', async () => {
+        const { rows } = await sql`select from pg_locks where not granted and mode = 'AccessShareLock'`.execute(tx);
+        return rows.length === 2;
+      });
+      return { found };
+    });
+    expect(await again.found).toEqual(first);
   });
 
   test('for another API is refused', async () => {
