@@ -36,6 +36,12 @@ export const formatShort = (at: number, zone: Zone): string =>
     .format(at)
     .replace(',', '');
 
+/** `22 Nov 10:42:07`, for lists of what happened. */
+export const formatSecond = (at: number, zone: Zone): string =>
+  format(zone, 'second', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' })
+    .format(at)
+    .replace(',', '');
+
 /** `22 Nov 2026, 10:42:07 UTC`: whole, with its zone. */
 export const formatFull = (at: number, zone: Zone): string => {
   const text = format(zone, 'full', {

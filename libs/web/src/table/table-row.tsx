@@ -53,9 +53,13 @@ export const TableRow = memo(function TableRow<Row>(props: TableRowProps<Row>) {
       {columns.map((column) => (
         // biome-ignore lint/a11y: rows are placed by script, see DataTable.
         <span key={column.id} role="gridcell" className={`${styles.cell} ${column.align === 'end' ? styles.end : ''}`}>
-          {column.cell(row)}
+          <Cell content={column.cell(row)} />
         </span>
       ))}
     </div>
   );
 }) as <Row>(props: TableRowProps<Row> & { key: unknown }) => ReactNode;
+
+/** A text that does not fit ends with an ellipsis, and is whole in its tip. */
+const Cell = ({ content }: { content: ReactNode }): ReactNode =>
+  typeof content === 'string' && content !== '' ? <span title={content}>{content}</span> : content;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import type { TestDatabase } from '@pipeline/testing';
 import { simulateHistory } from '@pipeline/testing/history';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { Pipeline } from '../../src/process/pipeline.ts';
 import { pipelineOf } from '../support/pipeline-of.ts';
 import { authOf, OLGA, serveApp } from '../support/served-app.ts';
@@ -20,6 +20,10 @@ export const inBrowser = CHROMIUM === undefined ? describe.skip : describe;
 const WEB = join(import.meta.dirname, '../../web');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const WATCH = `document.addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective))`;
+
+/** A host name that is not secure without https, unlike localhost and 127.0.0.1. */
+export const HOST_NAME = 'ops.internal';
+const RESOLVE = `--host-resolver-rules=MAP ${HOST_NAME} 127.0.0.1`;
 
 /** A page of a browser of its own; what it complains about is kept. */
 interface OpenedPage {
@@ -46,7 +50,7 @@ export function servedDashboard(database: TestDatabase) {
     pipeline.start();
     const { dashboard } = pipeline;
     ({ url, close } = await serveApp({ auth: authOf([OLGA]), pipeline, dashboard, webDir: join(WEB, 'dist') }));
-    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
+    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox', RESOLVE] });
   }, 120_000);
   afterAll(async () => {
     await browser?.close();
@@ -55,8 +59,12 @@ export function servedDashboard(database: TestDatabase) {
     await pipeline?.stop();
   });
 
-  async function open(width: number, colorScheme: 'light' | 'dark'): Promise<OpenedPage> {
-    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
+  async function open(
+    width: number,
+    colorScheme: 'light' | 'dark',
+    more: BrowserContextOptions = {},
+  ): Promise<OpenedPage> {
+    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme, ...more });
     await context.addInitScript(WATCH);
     const page = await context.newPage();
     const complaints: string[] = [];

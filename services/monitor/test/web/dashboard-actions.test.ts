@@ -196,7 +196,10 @@ inBrowser('the dashboard', () => {
     const list = await context.newPage();
     await list.goto(`${address()}/#/issues?q=${issue.issueNumber}&repo=${encodeURIComponent(issue.repo)}`);
     await live(list).waitFor();
-    const row = list.getByRole('row').filter({ hasText: `#${issue.issueNumber}` }).first();
+    const row = list
+      .getByRole('row')
+      .filter({ hasText: `#${issue.issueNumber}` })
+      .first();
     await row.waitFor();
     const { isPaused } = (await (await asOlga(`${path}/why`)).json()) as { isPaused: boolean };
     if (isPaused) await asOlga(`${path}/resume`, 'POST');

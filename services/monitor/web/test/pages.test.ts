@@ -1,5 +1,5 @@
-import { describe, expect, test } from '@jest/globals';
-import { batchesOf } from '../src/actions/bulk-actions.ts';
+import { describe, expect, jest, test } from '@jest/globals';
+import { batchesOf, bulkPlan } from '../src/actions/bulk-actions.ts';
 import { groupsOf } from '../src/pages/blocked/groups.ts';
 import { idleShare, joined, scaleOf, staysOf } from '../src/pages/issue/timeline-scale.ts';
 import { spanField, timeAt, zoomedScale } from '../src/pages/issue/zoom.ts';
@@ -132,6 +132,49 @@ test('a bulk action is split by repo and tenant into calls of at most 100 issues
     [undefined, 1],
     ['t', 1],
   ]);
+});
+
+describe('a bulk action on 2,503 issues', () => {
+  const issues = Array.from({ length: 2_503 }, (_, index) => ({ repo: 'a/b', issueNumber: index + 1 }));
+  const refused = (issueNumber: number) => issueNumber % 1_000 === 7;
+
+  /** Answers as the monitor does. @param onCall gets the number of the call. */
+  function answerCalls(onCall: (call: number) => void): void {
+    let calls = 0;
+    jest.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
+      calls += 1;
+      onCall(calls);
+      const { filter } = JSON.parse(String(init?.body)) as { filter: { issueNumbers: number[] } };
+      const numbers = filter.issueNumbers;
+      const failed = numbers
+        .filter(refused)
+        .map((issueNumber) => ({ repo: 'a/b', issueNumber, code: 'STORE_TIMEOUT' }));
+      return Response.json({ succeeded: numbers.length - failed.length, skipped: 0, failed, next: null });
+    });
+  }
+  const run = (only: typeof issues, signal: AbortSignal, onProgress: (done: number) => void = () => undefined) =>
+    bulkPlan('pause', only, () => undefined).run({ reason: undefined, choice: undefined, onProgress, signal });
+
+  test('counts all of them and names those that failed', async () => {
+    answerCalls(() => undefined);
+    const progress: number[] = [];
+    expect(await run(issues, new AbortController().signal, (done) => progress.push(done))).toBe(
+      '2500 changed, 3 failed (a/b#7 STORE_TIMEOUT, a/b#1007 STORE_TIMEOUT, a/b#2007 STORE_TIMEOUT)',
+    );
+    expect(progress).toHaveLength(26);
+    expect(progress.at(-1)).toBe(2_503);
+  });
+
+  test('says how many are left when it is stopped, and does them when it is repeated', async () => {
+    const stopping = new AbortController();
+    answerCalls((call) => call === 10 && stopping.abort());
+    expect(await run(issues, stopping.signal)).toBe(
+      '999 changed, 1 failed (a/b#7 STORE_TIMEOUT), stopped before the other 1503',
+    );
+    expect(await run(issues.slice(1_000), new AbortController().signal)).toBe(
+      '1501 changed, 2 failed (a/b#1007 STORE_TIMEOUT, a/b#2007 STORE_TIMEOUT)',
+    );
+  });
 });
 
 test('the phrase of an issue names its obstacle before the words of its agent', () => {

@@ -1,5 +1,6 @@
 import { plural } from '@pipeline/web/format/number.ts';
 import { request } from '../api/request.ts';
+import type { Reply } from '../api/types.ts';
 import type { ActionPlan, Progress } from './action.ts';
 import type { IssueTarget } from './issue-actions.ts';
 
@@ -48,7 +49,7 @@ interface RunOptions {
 }
 
 async function runBulk(action: BulkAction, issues: readonly IssueTarget[], options: RunOptions): Promise<string> {
-  const total = { succeeded: 0, skipped: 0, failed: 0 };
+  const total = { succeeded: 0, skipped: 0, failed: [] as Failed[] };
   for (const { repo, tenant, numbers } of batchesOf(issues)) {
     if (options.signal.aborted) break;
     const filter = { repo, issueNumbers: numbers, ...(tenant !== undefined && { tenant }) };
@@ -65,17 +66,26 @@ async function runBulk(action: BulkAction, issues: readonly IssueTarget[], optio
       });
       total.succeeded += answer.succeeded;
       total.skipped += answer.skipped;
-      total.failed += answer.failed.length;
-      options.onProgress(total.succeeded + total.skipped + total.failed, issues.length);
+      total.failed.push(...answer.failed);
+      options.onProgress(total.succeeded + total.skipped + total.failed.length, issues.length);
       after = answer.next ?? undefined;
     } while (after !== undefined && !options.signal.aborted);
   }
   const parts = [`${total.succeeded} changed`];
   if (total.skipped > 0) parts.push(`${total.skipped} no longer applied`);
-  if (total.failed > 0) parts.push(`${total.failed} failed`);
-  const left = issues.length - total.succeeded - total.skipped - total.failed;
+  if (total.failed.length > 0) parts.push(`${total.failed.length} failed (${namesOf(total.failed)})`);
+  const left = issues.length - total.succeeded - total.skipped - total.failed.length;
   if (options.signal.aborted && left > 0) parts.push(`stopped before the other ${left}`);
   return parts.join(', ');
+}
+
+type Failed = Reply<'actOnIssues'>['failed'][number];
+const MOST_NAMED = 5;
+
+/** The first of the issues that failed, each with its code. */
+function namesOf(failed: readonly Failed[]): string {
+  const named = failed.slice(0, MOST_NAMED).map(({ repo, issueNumber, code }) => `${repo}#${issueNumber} ${code}`);
+  return [...named, ...(failed.length > MOST_NAMED ? ['…'] : [])].join(', ');
 }
 
 /** Returns the issues by repo and tenant, in batches that one call accepts. */

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef } from 'react';
+import { ScrolledText } from '../page/scrolled-text.tsx';
 import styles from './markdown.module.css';
 import { renderMarkdown } from './render.ts';
 
@@ -18,6 +19,6 @@ export default function Markdown({ text, under }: MarkdownProps) {
   useLayoutEffect(() => {
     if (!isLong) element.current?.replaceChildren(renderMarkdown(text, under));
   }, [text, under, isLong]);
-  if (isLong) return <pre className={styles.plain}>{text}</pre>;
+  if (isLong) return <ScrolledText className={styles.plain}>{text}</ScrolledText>;
   return <div ref={element} className={styles.document} />;
 }

@@ -1,5 +1,6 @@
 import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
+import { ScrolledText } from '../../page/scrolled-text.tsx';
 import { SidePanel } from '../../peek/side-panel.tsx';
 import styles from './api.module.css';
 import { curlLine, jsonSchema, type Operation, type Parameter, type Schema } from './document.ts';
@@ -25,7 +26,7 @@ export function OperationPanel({ operation, schemas, onClose }: OperationPanelPr
       </p>
       {description && <p className={layout.text}>{description}</p>}
       <div className={styles.curl}>
-        <pre className={layout.code}>{curl}</pre>
+        <ScrolledText className={layout.code}>{curl}</ScrolledText>
         <CopyButton text={curl} what="curl line" />
       </div>
       {parameters.length > 0 && (

@@ -2,6 +2,7 @@ import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
 import { NamedValues } from '@pipeline/web/page/named-values.tsx';
+import { ScrolledText } from '../../page/scrolled-text.tsx';
 import { SidePanel } from '../../peek/side-panel.tsx';
 import { type AuditEntry, Target } from './columns.tsx';
 
@@ -14,12 +15,14 @@ export function AuditPanel({ entry, onClose }: { entry: AuditEntry; onClose: () 
         facts={[
           ['Who', `${actor} (${actorType})`],
           ['On', <Target key="target" entry={entry} />],
-          ['Time', <When key="time" at={at} as="time" />],
+          ['Time', <When key="time" at={at} as="second" />],
           ['Age', <When key="age" at={at} />],
         ]}
       />
       <p className={layout.text}>{reason ?? 'No reason was given.'}</p>
-      {Object.keys(details).length > 0 && <pre className={layout.code}>{JSON.stringify(details, null, 2)}</pre>}
+      {Object.keys(details).length > 0 && (
+        <ScrolledText className={layout.code}>{JSON.stringify(details, null, 2)}</ScrolledText>
+      )}
       <p className={layout.row}>
         <CopyButton text={JSON.stringify(entry)} what="entry as JSON" />
         <span className={layout.muted}>Copy the entry as JSON</span>

@@ -8,7 +8,7 @@ import { issuePath } from '../../navigation/issue-path.ts';
 export type AuditEntry = Reply<'listAudit'>['items'][number];
 
 export const COLUMNS: readonly Column<AuditEntry>[] = [
-  { id: 'time', header: 'Time', width: '100px', from: 420, cell: ({ at }) => <When at={at} as="time" /> },
+  { id: 'time', header: 'Time', width: '124px', from: 420, cell: ({ at }) => <When at={at} as="second" /> },
   { id: 'actor', header: 'Who', width: 'minmax(80px, 0.6fr)', cell: ({ actor }) => <span title={actor}>{actor}</span> },
   {
     id: 'action',

@@ -21,7 +21,7 @@ const STATUS = {
 export function BudgetsPanel({ query }: { query: UseQueryResult<Dashboard> }) {
   const tenants = query.data?.tenants?.tenants ?? [];
   return (
-    <Panel title="Tenants and budgets" query={query} polledAt={query.data?.polledAt} height={140}>
+    <Panel title="Tenants and budgets" metrics={['cost']} query={query} polledAt={query.data?.polledAt} height={140}>
       {() =>
         tenants.length === 0 ? (
           <EmptyNote title="No tenant has been read yet." />

@@ -25,7 +25,7 @@ export function MostExpensivePanel({ repo }: { repo: string | undefined }) {
     .slice(0, SHOWN);
   const isPartial = query.data?.page.hasMore === true;
   return (
-    <Panel title="Most expensive issues, all time" query={query} height={200}>
+    <Panel title="Most expensive issues, all time" metrics={['cost', 'unreported_costs']} query={query} height={200}>
       {() => (
         <>
           {isPartial && (

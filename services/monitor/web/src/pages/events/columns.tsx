@@ -7,7 +7,13 @@ import styles from './events.module.css';
 
 /** @param onType filters by the type of a row. */
 export const columnsOf = (onType: (type: string) => void): readonly Column<PipelineEvent>[] => [
-  { id: 'time', header: 'Time', width: '92px', cell: ({ createdAt }) => <When at={createdAt} as="time" />, from: 480 },
+  {
+    id: 'time',
+    header: 'Time',
+    width: '124px',
+    cell: ({ createdAt }) => <When at={createdAt} as="second" />,
+    from: 480,
+  },
   { id: 'issue', header: 'Issue', width: 'minmax(56px, 0.7fr)', cell: (event) => <Subject event={event} /> },
   {
     id: 'type',

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { read } from '../../api/query.ts';
 import { Panel } from '../../page/panel.tsx';
+import { ScrolledText } from '../../page/scrolled-text.tsx';
 import styles from './issue.module.css';
 import type { IssueInput } from './issue-input.ts';
 
@@ -30,11 +31,11 @@ export function Artefacts({ input }: { input: IssueInput }) {
                     </span>
                   </summary>
                   <CopyButton text={body} what="document" />
-                  <Suspense fallback={<pre className={styles.text}>{body}</pre>}>
+                  <Suspense fallback={<ScrolledText className={styles.text}>{body}</ScrolledText>}>
                     {mediaType === 'text/markdown' ? (
                       <Markdown text={body} under={2} />
                     ) : (
-                      <pre className={styles.text}>{body}</pre>
+                      <ScrolledText className={styles.text}>{body}</ScrolledText>
                     )}
                   </Suspense>
                 </details>

@@ -23,7 +23,7 @@ export function Events({ input }: { input: IssueInput }) {
             <ul className={styles.list}>
               {query.data?.items.map(({ id, createdAt, actorType, actorId, status, state }) => (
                 <li key={id} className={styles.line}>
-                  <When at={createdAt} as="time" />
+                  <When at={createdAt} as="second" />
                   <span className={styles.main}>{status}</span>
                   <StateChip state={state} />
                   <span className={styles.muted}>{actorId ?? actorType}</span>

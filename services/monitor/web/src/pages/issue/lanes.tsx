@@ -6,6 +6,7 @@ import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import { labelOf, STATES } from '@pipeline/web/states/states.ts';
 import type { ReactNode } from 'react';
 import type { Timeline } from '../../api/types.ts';
+import { StateLegend } from '../../charts/legend.tsx';
 import styles from './lanes.module.css';
 import { runsOf, type Span, scaleOf, spanOf, staysOf } from './timeline-scale.ts';
 import { useBrush } from './use-brush.ts';
@@ -82,6 +83,7 @@ export function Lanes({ timeline, isCollapsed, part, onPart }: LanesProps) {
         <span>{formatShort(span.from, zone)}</span>
         <span>{formatShort(span.to, zone)}</span>
       </figcaption>
+      <StateLegend states={[...new Set(stays.map(({ state }) => state))]} />
     </figure>
   );
 }

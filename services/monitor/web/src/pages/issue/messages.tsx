@@ -7,6 +7,7 @@ import { useQuery } from '@tanstack/react-query';
 import { read } from '../../api/query.ts';
 import type { Reply } from '../../api/types.ts';
 import { Panel } from '../../page/panel.tsx';
+import { ScrolledText } from '../../page/scrolled-text.tsx';
 import styles from './issue.module.css';
 import type { IssueInput } from './issue-input.ts';
 
@@ -60,10 +61,10 @@ function MessageBlock({ message }: { message: Message }) {
       <p className={styles.muted}>
         {agent}, {role}
         {subtype !== 'text' && `, ${subtype.replace('_', ' ')}`}
-        {toolName && ` ${toolName}`}, <When at={createdAt} as="time" />
+        {toolName && ` ${toolName}`}, <When at={createdAt} as="second" />
       </p>
-      {content && <pre className={styles.text}>{content}</pre>}
-      {tool !== undefined && <pre className={styles.text}>{JSON.stringify(tool, null, 2)}</pre>}
+      {content && <ScrolledText className={styles.text}>{content}</ScrolledText>}
+      {tool !== undefined && <ScrolledText className={styles.text}>{JSON.stringify(tool, null, 2)}</ScrolledText>}
       {truncated && <p className={styles.muted}>cut off at 64 KiB</p>}
     </li>
   );

@@ -2,6 +2,7 @@ import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
 import { lazy, Suspense } from 'react';
 import type { Reply } from '../../api/types.ts';
+import { ScrolledText } from '../../page/scrolled-text.tsx';
 import styles from './issue.module.css';
 
 const Markdown = lazy(() => import('../../markdown/markdown.tsx'));
@@ -23,7 +24,7 @@ export function PlanVersionText({ plan }: { plan: PlanVersion }) {
       </p>
       {reason && <p>{reason}</p>}
       <CopyButton text={body} what="plan" />
-      <Suspense fallback={<pre className={styles.text}>{body}</pre>}>
+      <Suspense fallback={<ScrolledText className={styles.text}>{body}</ScrolledText>}>
         <Markdown text={body} under={2} />
       </Suspense>
     </>

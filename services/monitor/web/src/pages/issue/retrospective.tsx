@@ -3,6 +3,7 @@ import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { read } from '../../api/query.ts';
 import { Panel } from '../../page/panel.tsx';
+import { ScrolledText } from '../../page/scrolled-text.tsx';
 import styles from './issue.module.css';
 import type { IssueInput } from './issue-input.ts';
 
@@ -34,7 +35,7 @@ export function Retrospective({ input }: { input: IssueInput }) {
                 found[name] !== null && (
                   <details key={name}>
                     <summary>{PARTS[name]}</summary>
-                    <pre className={styles.text}>{JSON.stringify(found[name], null, 2)}</pre>
+                    <ScrolledText className={styles.text}>{JSON.stringify(found[name], null, 2)}</ScrolledText>
                   </details>
                 ),
             )}

@@ -10,11 +10,17 @@ import type { Timeline, TimelineEntry } from '../../api/types.ts';
 const KINDS: Readonly<Record<string, string>> = { projection: 'host write', 'agent-run': 'agent' };
 
 /** Returns the title; a host write such as `swapLabels on the host` in words. */
-const titleOf = ({ kind, title }: TimelineEntry): string =>
-  kind === 'projection' ? title.replaceAll(/([a-z])([A-Z]+)/g, '$1 $2').toLowerCase() : title;
+const titleOf = ({ kind, title }: TimelineEntry): string => (kind === 'projection' ? wordsOf(title) : title);
+
+const wordsOf = (title: string): string =>
+  title
+    .replaceAll(/([a-z])([A-Z]+)/g, '$1 $2')
+    .toLowerCase()
+    .replace(/\bpr\b/, 'pull request')
+    .replace('swap labels', 'change labels');
 
 const COLUMNS: readonly Column<TimelineEntry>[] = [
-  { id: 'time', header: 'Time', width: '104px', cell: ({ timestamp }) => <When at={timestamp} as="time" /> },
+  { id: 'time', header: 'Time', width: '124px', cell: ({ timestamp }) => <When at={timestamp} as="second" /> },
   { id: 'kind', header: 'Kind', width: '120px', from: 560, cell: ({ kind }) => KINDS[kind] ?? inWords(kind) },
   {
     id: 'title',

@@ -30,7 +30,7 @@ const number: Column<Issue> = {
 const title: Column<Issue> = {
   id: 'title',
   header: 'Title',
-  width: 'minmax(110px, 3fr)',
+  width: 'minmax(110px, 4fr)',
   sort: (issue) => issue.title,
   cell: (issue) => (
     <>

@@ -6,6 +6,7 @@ import { Page } from '@pipeline/web/page/page.tsx';
 import { Skeleton } from '@pipeline/web/page/skeleton.tsx';
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import { useMemo } from 'react';
+import { useRepos } from '../../api/use-repos.ts';
 import { useRepo } from '../../navigation/use-repo.ts';
 import { IssuePeek } from '../../peek/issue-peek.tsx';
 import { forgetNewcomers, newcomers } from '../../stream/newcomers.ts';
@@ -22,6 +23,7 @@ const isSearch = (text: string): boolean => /^#?\d+$/.test(text.trim()) || text.
 /** Which issues, in which state, since when, at what price? As a table or as a board. */
 export default function IssuesPage() {
   const { repo } = useRepo();
+  const repos = useRepos();
   const { values, set, rejected } = useAddress(FIELDS);
   const { state, flag, q, view, sort, peek } = values;
   const filter = useMemo(
@@ -70,7 +72,7 @@ export default function IssuesPage() {
         ) : (
           <IssueTable
             issues={issues}
-            hasRepo={repo !== undefined}
+            hasRepo={repo !== undefined || repos.length === 1}
             order={sort}
             onOrder={(order) => set({ sort: order })}
             onPeek={onPeek}

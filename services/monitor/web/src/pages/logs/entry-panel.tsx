@@ -2,6 +2,7 @@ import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
 import { NamedValues } from '@pipeline/web/page/named-values.tsx';
+import { ScrolledText } from '../../page/scrolled-text.tsx';
 import { SidePanel } from '../../peek/side-panel.tsx';
 import type { KeyedEntry } from './entries.ts';
 import { Level } from './level.tsx';
@@ -20,7 +21,9 @@ export function EntryPanel({ entry, onClose }: { entry: KeyedEntry; onClose: () 
         ]}
       />
       <p className={layout.text}>{entry.msg}</p>
-      {Object.keys(context).length > 0 && <pre className={layout.code}>{JSON.stringify(context, null, 2)}</pre>}
+      {Object.keys(context).length > 0 && (
+        <ScrolledText className={layout.code}>{JSON.stringify(context, null, 2)}</ScrolledText>
+      )}
       <p className={layout.row}>
         <CopyButton text={JSON.stringify(line)} what="line as JSON" />
         <span className={layout.muted}>Copy the line as JSON</span>

@@ -15,7 +15,7 @@ export function AgentsPanel() {
   const query = useQuery(overviewReads(undefined).dashboard);
   const agents = Object.values(query.data?.agents ?? {});
   return (
-    <Panel title="Agents" query={query} polledAt={query.data?.polledAt} height={180}>
+    <Panel title="Agents" metrics={['cost_today']} query={query} polledAt={query.data?.polledAt} height={180}>
       {() => (
         <ul className={styles.list}>
           {agents.map((agent) => (

@@ -13,7 +13,8 @@ export function CostPanel({ repo }: OfRepo) {
   const { zone } = useSignal(preferences);
   const costs = query.data;
   const midnight = new Date().setUTCHours(0, 0, 0, 0);
-  const here = zone === 'utc' ? '' : ` (${formatHourMinute(midnight, zone)} ${zoneName(zone, midnight)})`;
+  const name = zoneName(zone, midnight);
+  const here = name === 'UTC' ? '' : ` (${formatHourMinute(midnight, zone)} ${name})`;
   return (
     <Panel
       title="Cost reported by agents"

@@ -47,7 +47,10 @@ export function FunnelPanel({ repo }: OfRepo) {
 const Cohort = memo(function Cohort({ funnel }: { funnel: Reply<'cohortFunnel'> }) {
   return (
     <>
-      <p className={styles.muted}>{plural(funnel.cohortSize, 'issue')} entered; bars show how many reached a state</p>
+      <p className={styles.muted}>
+        {plural(funnel.cohortSize, 'issue')} entered. Beside each bar: how many reached the state, and their median time
+        in it.
+      </p>
       <Bars
         label="Issues that reached each state"
         bars={funnel.byState.map(({ state, count, medianMinutes }) => ({

@@ -44,6 +44,7 @@ export default function QueuePage() {
         </Panel>
         <Panel
           title="By task type"
+          metrics={['pending_tasks', 'oldest_pending_age']}
           query={depth}
           height={190}
           table={() => depth.data && <TypeTable depth={depth.data} />}

@@ -58,7 +58,9 @@ export function ReliabilityPanel({ query }: { query: UseQueryResult<Reply<'weekl
               ])}
             />
             <p className={layout.muted}>
-              At least one worker of the fleet was silent or stalled for {duration(data.degradedSeconds)}.
+              {data.degradedSeconds === 0
+                ? 'No worker was silent or stalled.'
+                : `At least one worker of the fleet was silent or stalled for ${duration(data.degradedSeconds)}.`}
             </p>
           </div>
         )

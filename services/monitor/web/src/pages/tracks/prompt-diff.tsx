@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { diffLines } from 'diff';
 import { read } from '../../api/query.ts';
 import type { Reply } from '../../api/types.ts';
+import { ScrolledText } from '../../page/scrolled-text.tsx';
 import { type TrackTarget, trackInput } from './track-plans.ts';
 import styles from './tracks.module.css';
 
@@ -50,18 +51,18 @@ interface PromptTextProps {
 }
 
 function PromptText({ prompt, old, field }: PromptTextProps) {
-  if (!old) return <pre className={layout.code}>{prompt[field] || '(empty)'}</pre>;
+  if (!old) return <ScrolledText className={layout.code}>{prompt[field] || '(empty)'}</ScrolledText>;
   const parts = diffLines(`${old[field]}\n`, `${prompt[field]}\n`);
   if (parts.every(({ added, removed }) => !added && !removed)) return <p className={layout.muted}>No difference.</p>;
   return (
-    <pre className={styles.diff}>
+    <ScrolledText className={styles.diff}>
       {parts.map(({ value, added, removed }, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: parts have no identity but their place.
         <span key={place} className={added ? styles.added : removed ? styles.removed : undefined}>
           {lines(value, added ? '+ ' : removed ? '− ' : '  ')}
         </span>
       ))}
-    </pre>
+    </ScrolledText>
   );
 }
 
