@@ -3,15 +3,16 @@
  *
  *   node scripts/bundle.mjs hosted-api|monitor|migrate|agent|contract-tests|demo [--out DIR]     by default dist/<name>
  *
- * DIR/bin/main.cjs is the program; DIR/maps has the source maps, kept aside because reading them costs start time;
+ * DIR/bin/main.cjs is the program; large libraries that few requests need are files beside it. DIR/maps has the source maps, kept aside because reading them costs start time;
  * DIR/web/dist is the built dashboard, where the process serves one. CommonJS, because an ES module that imports
  * node:http pays for every lazy export of it, undici among them: 20 ms of each start.
  */
 import { execFileSync } from 'node:child_process';
-import { cp, mkdir, rename, rm } from 'node:fs/promises';
+import { cp, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
+import { apart, ascii, requireAscii } from './bundle/plugins.mjs';
 
 const root = join(import.meta.dirname, '..');
 
@@ -70,10 +71,39 @@ async function bundle({ programs, web, files, format = 'cjs' }, out) {
   const maps = join(out, 'maps');
   for (const folder of [bin, maps]) await rm(folder, { recursive: true, force: true });
   await mkdir(maps, { recursive: true });
-  const { metafile } = await build({
+  const separate = apart();
+  const options = optionsOf(format, bin);
+  const outputs = await built({ ...options, entryPoints: programs, plugins: [ascii, separate.plugin] });
+  const libraries = separate.entryPoints(outputs);
+  if (Object.keys(libraries).length > 0) {
+    Object.assign(outputs, await built({ ...options, entryPoints: libraries, plugins: [ascii] }));
+  }
+  for (const [file, { bytes }] of Object.entries(outputs)) {
+    if (file.endsWith('.map')) await rename(join(root, file), join(maps, basename(file)));
+    else console.log(`${file} ${(bytes / 1e6).toFixed(2)} MB`);
+  }
+  // Read beside the program.
+  if (files !== undefined) await cp(join(root, files), join(bin, basename(files)), { recursive: true });
+  if (web === undefined) return;
+  execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, web, 'scripts/build-main.ts')], {
+    stdio: 'inherit',
+  });
+  await cp(join(root, web, 'dist'), join(out, 'web', 'dist'), { recursive: true });
+}
+
+/** @returns what was written, by path from the root. @throws Error for a program that is not ASCII. */
+async function built(options) {
+  const { metafile } = await build(options);
+  for (const file of Object.keys(metafile.outputs)) {
+    if (/\.[cm]js$/.test(file)) requireAscii(file, await readFile(join(root, file)));
+  }
+  return metafile.outputs;
+}
+
+function optionsOf(format, outdir) {
+  return {
     absWorkingDir: root,
-    entryPoints: programs,
-    outdir: bin,
+    outdir,
     outExtension: { '.js': format === 'cjs' ? '.cjs' : '.mjs' },
     bundle: true,
     platform: 'node',
@@ -89,16 +119,5 @@ async function bundle({ programs, web, files, format = 'cjs' }, out) {
     ...MODULES[format],
     logLevel: 'warning',
     metafile: true,
-  });
-  for (const [file, { bytes }] of Object.entries(metafile.outputs)) {
-    if (file.endsWith('.map')) await rename(join(root, file), join(maps, basename(file)));
-    else console.log(`${file} ${(bytes / 1e6).toFixed(2)} MB`);
-  }
-  // Read beside the program.
-  if (files !== undefined) await cp(join(root, files), join(bin, basename(files)), { recursive: true });
-  if (web === undefined) return;
-  execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, web, 'scripts/build-main.ts')], {
-    stdio: 'inherit',
-  });
-  await cp(join(root, web, 'dist'), join(out, 'web', 'dist'), { recursive: true });
+  };
 }

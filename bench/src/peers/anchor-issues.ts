@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Bench } from '../runner/model.ts';
 
 export const ANCHOR_ORGS = 20;
+const REPOS_OF_ORG = 10;
 
 /** The page as rows, of an organisation and a moment drawn at random: the query that anyone would write. */
 export const PAGE_SCRIPT = `\\set org random(1, ${ANCHOR_ORGS})
@@ -15,7 +16,16 @@ export const pointScript = (issues: number): string => `\\set id random(1, ${iss
 select * from anchor_issues where id = :id;
 `;
 
-/** As many issues in a plain table with the index that its query wants. @returns the address of its database. */
+/** The revision of a repo drawn at random, one row by its primary key; \gset fails unless it is one row. */
+export const REVISION_SCRIPT = `\\set org random(1, ${ANCHOR_ORGS})
+\\set repo random(1, ${REPOS_OF_ORG})
+select revision from anchor_revisions where org_id = :org and repo_id = :repo \\gset
+`;
+
+/**
+ * As many issues in a plain table with the index that its query wants, and a revision of each repo.
+ * @returns the address of its database.
+ */
 export async function makeAnchorIssues(bench: Bench, issues: number): Promise<string> {
   const url = await bench.server.emptyDatabase('bench_reads_anchor');
   const admin = new pg.Pool({ connectionString: url, max: 1 });
@@ -31,6 +41,12 @@ export async function makeAnchorIssues(bench: Bench, issues: number): Promise<st
          'planning', false, false, '{svc:planning,bug}', now(), timestamptz '2026-06-01' - (n / ${ANCHOR_ORGS}) * interval '1 minute'
        from generate_series(1, $1) n`,
       [issues],
+    );
+    await admin.query(`
+      create table anchor_revisions (org_id integer, repo_id integer, revision bigint not null, primary key (org_id, repo_id))`);
+    await admin.query(
+      `insert into anchor_revisions
+       select org, repo, 1 from generate_series(1, ${ANCHOR_ORGS}) org, generate_series(1, ${REPOS_OF_ORG}) repo`,
     );
     await admin.query('create index on anchor_issues (org_id, updated_at desc, id desc)');
     await admin.query('vacuum analyze');

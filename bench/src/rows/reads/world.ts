@@ -4,7 +4,7 @@ import { CORE, pin } from '../../measure/pinning.ts';
 import type { Sample } from '../../measure/sample.ts';
 import { type Ask, type Load, loadWith } from '../../measure/wrk.ts';
 import { makeReadable, PUBLIC_URL, type Readable, type ReadableRepo } from '../../ours/readable.ts';
-import { makeAnchorIssues, PAGE_SCRIPT, pointScript } from '../../peers/anchor-issues.ts';
+import { makeAnchorIssues, PAGE_SCRIPT, pointScript, REVISION_SCRIPT } from '../../peers/anchor-issues.ts';
 import type { Bench, Contender } from '../../runner/model.ts';
 import { buildService } from '../../services/build.ts';
 import { type Child, startChild } from '../../services/child.ts';
@@ -27,6 +27,7 @@ export interface ReadWorld {
   peer(file: 'raw' | 'express' | 'kysely', env?: Record<string, string>): Promise<Child>;
   rowsByPgbench: Contender;
   pointByPgbench: Contender;
+  revisionByPgbench: Contender;
 }
 
 const SERVERS = join(import.meta.dirname, '../../peers/servers');
@@ -88,6 +89,10 @@ export async function openReadWorld(bench: Bench): Promise<ReadWorld> {
     pointByPgbench: {
       name: 'pgbench, point read',
       sample: () => pgbench({ url: anchorUrl, workDir, name: 'point', seconds }, pointScript(issues)),
+    },
+    revisionByPgbench: {
+      name: 'pgbench, revision read',
+      sample: () => pgbench({ url: anchorUrl, workDir, name: 'revision', seconds }, REVISION_SCRIPT),
     },
   };
 }

@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises';
+import { parse } from 'node:path';
+
+/** Large libraries that are loaded when they are first needed, by their import; each becomes a file beside the program. */
+const APART = { 'gpt-tokenizer/encoding/o200k_base': 'tokenizer' };
+
+/**
+ * Leaves those libraries out of a program: V8 keeps the text of a program in memory, executed or not.
+ * @returns a plugin, and the entry points of the libraries that the outputs import: name of the file -> path of the module.
+ */
+export function apart() {
+  const met = {};
+  const plugin = {
+    name: 'apart',
+    setup(build) {
+      const extension = build.initialOptions.outExtension?.['.js'] ?? '.js';
+      build.onResolve({ filter: /^gpt-tokenizer\// }, async ({ path, kind, pluginData, ...from }) => {
+        const name = APART[path];
+        if (kind !== 'dynamic-import' || name === undefined || pluginData === apart) return undefined;
+        const { path: file, errors } = await build.resolve(path, { ...from, kind, pluginData: apart });
+        if (errors.length > 0) return { errors };
+        met[name] = file;
+        return { path: `./${name}${extension}`, external: true };
+      });
+    },
+  };
+  const entryPoints = (outputs) => {
+    const imported = Object.values(outputs).flatMap(({ imports }) => imports.map(({ path }) => parse(path).name));
+    return Object.fromEntries(Object.entries(met).filter(([name]) => imported.includes(name)));
+  };
+  return { plugin, entryPoints };
+}
+
+/** Escapes what esbuild leaves as it is in our sources: regular expressions and tagged templates. */
+export const ascii = {
+  name: 'ascii',
+  setup(build) {
+    build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      if (path.includes('node_modules')) return undefined;
+      const text = await readFile(path, 'utf8');
+      const escaped = text.replaceAll(BEYOND_ASCII, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+      return escaped === text ? undefined : { contents: escaped, loader: 'ts' };
+    });
+  },
+};
+
+const BEYOND_ASCII = /[^\0-\x7f]/g;
+
+/** V8 keeps a program with a single character beyond Latin-1 as two bytes a character: 5 MB more, and a slower start. */
+export function requireAscii(file, bytes) {
+  const at = bytes.findIndex((byte) => byte > 0x7f);
+  if (at < 0) return;
+  throw new Error(`${file} is not ASCII at ${at}: …${bytes.subarray(Math.max(0, at - 40), at + 20)}…`);
+}
