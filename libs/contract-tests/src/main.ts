@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { diffCommand } from './diff/diff-command.ts';
 import { type ContractOptions, contractCommand, EXIT, UsageCommand } from './options.ts';
+import { badgeText } from './report/badge.ts';
 import { reportJson } from './report/json.ts';
 import { junitText } from './report/junit.ts';
 import { markdownText } from './report/markdown.ts';
@@ -21,8 +22,11 @@ import { TargetError } from './target/target-error.ts';
 async function testTarget(given: Command): Promise<void> {
   const { seed = randomInt(2 ** 31), ...options } = given.opts<ContractOptions>();
   requireNames(given, options);
-  const { hosted, monitor, json, junit, markdown } = options;
-  const common = { ...commonOf(options), given: { ...givenOf(options), ...(await connectionOf(given, options)) } };
+  const { hosted, monitor, json, junit, markdown, badge } = options;
+  const common = {
+    ...commonOf(options),
+    given: { ...givenOf(options), ...loginOf(given, options), ...(await connectionOf(given, options)) },
+  };
   const surfaces = await Promise.all([
     ...(hosted === undefined ? [] : [openSurface({ url: hosted, surface: hostedSurface, ...common })]),
     ...(monitor === undefined ? [] : [openSurface({ url: monitor, surface: monitorSurface, ...common })]),
@@ -32,6 +36,7 @@ async function testTarget(given: Command): Promise<void> {
   if (json !== undefined) await writeFile(json, `${JSON.stringify(reportJson(report), null, 2)}\n`);
   if (junit !== undefined) await writeFile(junit, junitText(report));
   if (markdown !== undefined) await appendFile(markdown, markdownText(report));
+  if (badge !== undefined) await writeFile(badge, badgeText(report, badge));
   process.exitCode = problemCount(report) === 0 ? EXIT.ok : EXIT.findings;
 }
 
@@ -60,6 +65,14 @@ async function connectionOf(given: Command, { hosted, clientSecretEnv, token, to
   if (clientSecret === undefined) given.error(`error: --client-id needs a secret in ${clientSecretEnv}`);
   const client = { clientId, clientSecret };
   return { client, token: await renewedToken(hosted, client) };
+}
+
+/** Only on request: the checks log in as this user. */
+function loginOf(given: Command, { loginEmail: email, loginPasswordEnv }: Options) {
+  if (email === undefined) return {};
+  const password = secret(loginPasswordEnv);
+  if (password === undefined) given.error(`error: --login-email needs a password in ${loginPasswordEnv}`);
+  return { login: { email, password } };
 }
 
 const commonOf = (options: Options) => ({

@@ -11,6 +11,8 @@ export interface ContractOptions {
   tokenEnv: string;
   clientId?: string;
   clientSecretEnv: string;
+  loginEmail?: string;
+  loginPasswordEnv: string;
   workerTokenEnv: string;
   webhookSecretEnv: string;
   refusedTokenEnv: string[];
@@ -31,6 +33,7 @@ export interface ContractOptions {
   json?: string;
   junit?: string;
   markdown?: string;
+  badge?: string;
 }
 
 /** Exit statuses, documented in `--help`. */
@@ -63,7 +66,8 @@ const repeated = (value: string, before: string[]): string[] => [...before, valu
 const AFTER = `
 Endpoints are named by their operationId. Secrets are read from environment variables, or from the file that
 NAME_FILE names; a token on the command line is
-visible to every user of the machine. Nothing is changed without --write. With --write owner/name, tracks and tasks of that
+visible to every user of the machine. Nothing is changed without --write, but that --login-email has a user log in, allow a
+program of the run and end its connections. With --write owner/name, tracks and tasks of that
 repo are changed and restored. --write alone sends requests that change anything: point it at a scratch target only.
 
 pipeline-contract diff --help shows how to compare two OpenAPI documents.
@@ -89,6 +93,8 @@ export function contractCommand(version: string): Command {
     .option('--token-env <name>', 'variable that holds the access token', 'PIPELINE_TOKEN')
     .option('--client-id <id>', 'client that gets access tokens by client credentials (default: PIPELINE_CLIENT_ID)')
     .option('--client-secret-env <name>', 'variable that holds its secret', 'PIPELINE_CLIENT_SECRET')
+    .option('--login-email <email>', 'user who logs in at the hosted API, for the checks of the OAuth life')
+    .option('--login-password-env <name>', 'variable that holds the user’s password', 'PIPELINE_LOGIN_PASSWORD')
     .option('--worker-token-env <name>', 'variable that holds a worker token', 'PIPELINE_WORKER_TOKEN')
     .option('--webhook-secret-env <name>', 'variable that holds the webhook secret', 'PIPELINE_WEBHOOK_SECRET')
     .option('--refused-token-env <name>', 'variable with a token that must be refused; repeatable', repeated, [])
@@ -116,6 +122,7 @@ export function contractCommand(version: string): Command {
     .option('--json <file>', 'also write the result to this file')
     .option('--junit <file>', 'also write the result as JUnit XML')
     .option('--markdown <file>', 'also append the result as Markdown, for the summary of a job')
+    .option('--badge <file>', 'also write a badge: a picture for a name in .svg, else an endpoint of shields.io')
     .allowExcessArguments(false)
     .addHelpText('after', AFTER);
 }

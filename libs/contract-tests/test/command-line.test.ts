@@ -13,6 +13,12 @@ test.each([
   ['an unknown suite', ['--suite', 'all'], 2, "argument 'all' is invalid"],
   ['a repo without a slash', ['--write', 'shop'], 2, 'must be a repo, owner/name'],
   ['a client without a secret', ['--hosted', 'http://127.0.0.1:9', '--client-id', 'ci_1'], 2, 'PIPELINE_CLIENT_SECRET'],
+  [
+    'a login without a password',
+    ['--hosted', 'http://127.0.0.1:9', '--login-email', 'ann@example.org'],
+    2,
+    'PIPELINE_LOGIN_PASSWORD',
+  ],
   ['a target that does not answer', ['--monitor', 'http://127.0.0.1:9', '--suite', 'answers'], 78, '/health'],
 ])('ends with its exit status and the reason for %s', (_what, args, status, reason) => {
   const ended = run(...args);

@@ -1,6 +1,9 @@
 import { expect, test } from '@jest/globals';
+import { postForm } from '../src/checks/oauth/post-form.ts';
+import { Probe } from '../src/checks/probe.ts';
 import { curlOfCase } from '../src/report/curl-of-case.ts';
 import { credentialMatrix } from '../src/target/credentials.ts';
+import { curlCommand } from '../src/target/curl.ts';
 import { addressOf } from '../src/target/planned-request.ts';
 import { Target } from '../src/target/target.ts';
 import { surface } from './lying-server.ts';
@@ -38,4 +41,17 @@ test('a body with quotes and control characters is escaped for the shell', () =>
   if (!credential) throw new Error('no credential');
   const one = { request, caller: { credential, isGood: false }, expectation: { kind: 'valid' as const } };
   expect(curlOfCase(target, one)).toContain(String.raw`--data-binary $'{"x":"\u0027\\\u0000\U0001f600"}'`);
+});
+
+test('a printed form has variables in place of passwords, codes and tokens', async () => {
+  const probe = new Probe({ target, matrix });
+  const fields = { email: 'a"`$b@example.org', password: 'p4ssw0rd', code: 'secret1', refresh_token: 'secret2' };
+  await expect(postForm(probe, '/login', fields)).rejects.toThrow();
+  const { request: sent, credential } = probe.last ?? { request: undefined, credential: undefined };
+  if (!sent || !credential) throw new Error('nothing was sent');
+  expect(sent.body).toContain('password=p4ssw0rd');
+  const command = curlCommand(target.url, sent, credential);
+  expect(command).toContain(
+    '--data-binary "email=a%22%60%24b%40example.org&password=$PASSWORD&code=$CODE&refresh_token=$REFRESH_TOKEN"',
+  );
 });

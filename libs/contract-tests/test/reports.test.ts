@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { CheckResult } from '../src/checks/run-checks.ts';
+import { badgeText } from '../src/report/badge.ts';
 import { junitText } from '../src/report/junit.ts';
 import { markdownText } from '../src/report/markdown.ts';
 import { problemCount, type Report, summaryOf, timingsOf } from '../src/report/report.ts';
@@ -68,4 +69,17 @@ test('the terminal names each failure with the command that shows it', () => {
   expect(text).toContain('FAILED  monitor errors listThings: says <b> & "c"');
   expect(text).toContain("  curl 'x'");
   expect(text).toContain('skipped monitor listThings: refuses x: the target has no repo');
+});
+
+test.each([
+  ['problems', report, '1 failed', true],
+  ['no problem', { ...report, checks: [result({})] }, '1 passed', undefined],
+  ['no check that ran', { ...report, checks: [result({ outcome: 'skipped' })] }, 'nothing tested', undefined],
+])('a badge shows the result when there is %s', (_what, given, message, isError) => {
+  const endpoint = JSON.parse(badgeText(given, 'badge.json'));
+  expect(endpoint).toMatchObject({ schemaVersion: 1, label: 'contract', message });
+  expect(endpoint.isError).toBe(isError);
+  const picture = badgeText(given, 'contract.SVG');
+  expect(picture).toContain(`<title>contract: ${message}</title>`);
+  expect(picture).toContain(`fill="#${endpoint.color}"`);
 });

@@ -7,7 +7,7 @@ import { HOSTED_REFUSALS } from './hosted-refusals.ts';
 import { mcpChecks } from './mcp.ts';
 import { metricsChecks } from './metrics.ts';
 import { MONITOR_REFUSALS } from './monitor-refusals.ts';
-import { oauthChecks } from './oauth.ts';
+import { oauthChecks } from './oauth/oauth.ts';
 import { pagingChecks } from './paging.ts';
 import { refusalCheck } from './refusal.ts';
 import { scratchChecks } from './scratch.ts';

@@ -7,6 +7,8 @@ import { type SampleName, type Samples, sampleOf } from './samples.ts';
 interface Sending {
   method?: string;
   body?: string;
+  /** The body with variables in place of its secrets. */
+  shownBody?: string;
   headers?: Readonly<Record<string, string>>;
   /** Default: a good credential of the endpoint. */
   credential?: Credential;
@@ -82,7 +84,10 @@ export class Probe {
     }
   }
 
-  async #exchange(address: string, { method = 'GET', body, headers = {}, credential }: Sending): Promise<SeenAnswer> {
+  async #exchange(
+    address: string,
+    { method = 'GET', body, shownBody, headers = {}, credential }: Sending,
+  ): Promise<SeenAnswer> {
     const { target } = this.tested;
     const route = matchRoute(target.surface.routes, method, address.split('?')[0] ?? '');
     const by = credential ?? this.good(route?.auth ?? DEFAULT_AUTH[target.surface.name]);
@@ -91,6 +96,7 @@ export class Probe {
       method,
       address,
       body,
+      ...(shownBody !== undefined && { shownBody }),
       headers: { accept: 'application/json', ...type, ...headers, ...by.headers },
     };
     this.last = { request, credential: by };

@@ -6,12 +6,19 @@ export interface ClientCredentials {
   clientSecret: string;
 }
 
+/** A user of the hosted API, who logs in at its login page. */
+export interface UserLogin {
+  email: string;
+  password: string;
+}
+
 /** What the command line gives for one surface. Absent = not given. */
 export interface GivenSecrets {
   /** The current access token of a connection. */
   token?: () => string;
   /** Its client, where it may get further tokens. */
   client?: ClientCredentials;
+  login?: UserLogin;
   workerToken?: string;
   operator?: { username: string; password: string };
   /** Tokens that must be refused: expired, revoked, of another resource. */

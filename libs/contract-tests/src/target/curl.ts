@@ -7,7 +7,7 @@ const LONGEST_BODY = 2_000;
 /** A command line that sends the request again. Secrets are variables: `$TOKEN`, `$MONITOR_PASSWORD`. */
 export function curlCommand(
   url: string,
-  { method, address, headers: sent, body }: HttpRequest,
+  { method, address, headers: sent, body, shownBody }: HttpRequest,
   { shown: shownOf }: Pick<Credential, 'shown'>,
 ): string {
   const headers = Object.entries(sent).map(([name, value]) => {
@@ -15,7 +15,11 @@ export function curlCommand(
     // Double quotes: the shell fills in the variable.
     return shown?.includes('$') ? `-H "${name}: ${shown}"` : `-H ${quoted(`${name}: ${value}`)}`;
   });
-  return [`curl -i -X ${method} ${quoted(url + address)}`, ...headers, ...bodyPart(body)].join(' ');
+  return [
+    `curl -i -X ${method} ${quoted(url + address)}`,
+    ...headers,
+    ...(shownBody === undefined ? bodyPart(body) : [`--data-binary "${shownBody}"`]),
+  ].join(' ');
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

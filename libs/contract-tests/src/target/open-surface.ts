@@ -26,7 +26,12 @@ export async function openSurface({ surface, given, ...options }: OpenOptions) {
   for (const probe of probesOf(surface)) {
     for (const credential of matrix.good(probe.auth)) await expectOk(target, probe, credential);
   }
-  return { target, matrix, ...(given.client && { client: given.client }) };
+  return {
+    target,
+    matrix,
+    ...(given.client && { client: given.client }),
+    ...(given.login && { login: given.login }),
+  };
 }
 
 /** One read for each kind of credentials, without parameters. */

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { matchRoute, type SeenAnswer, type Surface } from '@pipeline/contract';
 import { sleep } from '@pipeline/runtime';
-import type { ClientCredentials, Credential, CredentialMatrix } from './credentials.ts';
+import type { ClientCredentials, Credential, CredentialMatrix, UserLogin } from './credentials.ts';
 import { addressOf, bodyType, type PlannedRequest } from './planned-request.ts';
 
 /** An answer, or why there was none. */
@@ -32,6 +32,8 @@ export interface HttpRequest {
   readonly address: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
+  /** The body as a printed command holds it between double quotes: `$NAME` in place of a secret. */
+  readonly shownBody?: string;
 }
 
 /** One surface of the product at an address: sends requests, in sequence or concurrently. */
@@ -134,6 +136,8 @@ export interface TestedSurface {
   matrix: CredentialMatrix;
   /** Gets further access tokens. Absent = not given. */
   client?: ClientCredentials;
+  /** A user whose login the checks may use. Absent = not given. */
+  login?: UserLogin;
 }
 
 const CLOSED = 'other side closed';

@@ -28,6 +28,7 @@ test('the checks find every target that breaks the contract in one place', async
     basic,
     bearer: `Bearer ${target.tokens.access}`,
     worker: `Bearer ${target.tokens.worker}`,
+    password: target.login.password,
   });
   const survived: string[] = [];
   for (const mutant of mutants) {

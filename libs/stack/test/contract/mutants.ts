@@ -1,5 +1,6 @@
 import { sleep } from '@pipeline/runtime';
 import type { Mutant, Passing } from './mutating-proxy.ts';
+import { oauthMutants } from './oauth-mutants.ts';
 
 type Json = Record<string, unknown>;
 
@@ -288,11 +289,17 @@ const programs: Mutant[] = [
 ];
 
 /** Every mutant, by surface. @param credentials Authorization headers that the services accept. */
-export const mutantsOf = (credentials: { basic: string; bearer: string; worker: string }): readonly Mutant[] => [
+export const mutantsOf = (credentials: {
+  basic: string;
+  bearer: string;
+  worker: string;
+  password: string;
+}): readonly Mutant[] => [
   ...shapes,
   ...errors,
   ...paging,
   ...authentication(credentials.basic, credentials.bearer, credentials.worker),
   ...documents,
   ...programs,
+  ...oauthMutants(credentials),
 ];

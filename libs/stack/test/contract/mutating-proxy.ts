@@ -18,8 +18,13 @@ export interface Mutant {
   /** operationIds, or `unknown`. */
   endpoints: readonly string[];
   /** What is sent to the service instead. */
-  request?(headers: Headers, address: string): { headers?: Record<string, string>; address?: string };
-  answer?(answer: Passing, address: string): Passing | Promise<Passing>;
+  request?(
+    headers: Headers,
+    address: string,
+    body: string,
+  ): { headers?: Record<string, string>; address?: string; body?: string };
+  /** @param sent the body of the request as the client sent it. */
+  answer?(answer: Passing, address: string, sent: string): Passing | Promise<Passing>;
 }
 
 /** Headers that belong to one connection. */
@@ -55,21 +60,26 @@ export class MutatingProxy {
     const given = new Headers(
       Object.entries(request.headers).flatMap(([k, v]) => (typeof v === 'string' ? [[k, v]] : [])),
     );
-    const changed = mutant?.request?.(given, url) ?? {};
+    const payload = await buffer(request);
+    const sent = payload.toString('latin1');
+    const changed = mutant?.request?.(given, url, sent) ?? {};
     for (const name of OF_CONNECTION) given.delete(name);
     for (const [name, value] of Object.entries(changed.headers ?? {})) given.set(name, value);
-    const payload = await buffer(request);
+    const body = changed.body ?? payload;
     const upstream = await fetch(this.#upstream() + (changed.address ?? url), {
       method,
       headers: given,
       redirect: 'manual',
-      ...(payload.length > 0 && { body: payload }),
+      ...(body.length > 0 && { body }),
     });
     const headers = new Headers(upstream.headers);
     for (const name of OF_CONNECTION) headers.delete(name);
     const whole = { status: upstream.status, headers, body: await upstream.text() };
-    const answer = (await mutant?.answer?.(whole, url)) ?? whole;
-    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    const answer = (await mutant?.answer?.(whole, url, sent)) ?? whole;
+    // Each cookie has a line of its own.
+    const cookies = answer.headers.getSetCookie();
+    const lines = { ...Object.fromEntries(answer.headers), ...(cookies.length > 0 && { 'set-cookie': cookies }) };
+    response.writeHead(answer.status, lines);
     response.end(answer.body);
   }
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { hostedSurface, monitorSurface } from '@pipeline/contract';
 import { openSurface } from '@pipeline/contract-tests';
 import { DEFAULT_SETTINGS } from '@pipeline/domain';
-import { admin } from '@pipeline/engine';
+import { admin, hashPassword } from '@pipeline/engine';
 import { type Db, insertConnection, insertToken, insertUser, insertWorkerToken } from '@pipeline/store';
 import { type TestDatabase, testDatabase } from '@pipeline/testing';
 import { simulateHistory } from '@pipeline/testing/history';
@@ -46,6 +46,7 @@ export function contractTarget() {
   const database = testDatabase();
   const urls = { hosted: '', monitor: '' };
   const client = { clientId: '', clientSecret: '' };
+  const login = { email: '', password: 'the password of a member' };
   const tokens = { access: '', elsewhere: '', worker: WORKER_TOKEN };
 
   const start = async (name: 'hosted-api' | 'monitor', env: Record<string, string>): Promise<string> => {
@@ -63,6 +64,7 @@ export function contractTarget() {
     tokens.access = await connect(database, tenantId, `${PUBLIC_URL}/api`);
     tokens.elsewhere = await connect(database, tenantId, 'https://elsewhere.example.org/api');
     Object.assign(client, await credentialsOf(database, tenants[0]?.externalId ?? '', tenantId));
+    login.email = (await insertOwner(database.store.tenant, tenantId, await hashPassword(login.password))).email;
     const config = join(folder, 'pipeline.yaml');
     writeFileSync(config, CONFIG);
     [urls.hosted, urls.monitor] = await Promise.all([
@@ -76,6 +78,7 @@ export function contractTarget() {
     const given = {
       token: () => tokens.access,
       client,
+      login,
       workerToken: WORKER_TOKEN,
       operator: OPERATOR,
       webhookSecret: SECRET,
@@ -87,11 +90,11 @@ export function contractTarget() {
       openSurface({ url: at.monitor ?? urls.monitor, surface: monitorSurface, ...options }),
     ]);
   };
-  return { open, urls, tokens, client, OPERATOR };
+  return { open, urls, tokens, client, login, OPERATOR };
 }
 
-async function insertOwner(db: Db, tenantId: number) {
-  const user = { email: `${randomBytes(4).toString('hex')}@example.org`, name: 'Test', passwordHash: 'none' };
+async function insertOwner(db: Db, tenantId: number, passwordHash = 'none') {
+  const user = { email: `${randomBytes(4).toString('hex')}@example.org`, name: 'Test', passwordHash };
   return { ...user, id: await insertUser(db, { ...user, tenantId, role: 'owner' }) };
 }
 

@@ -1,11 +1,13 @@
 import type { Surface } from '@pipeline/contract';
-import { requestToken } from '../target/client-credentials.ts';
-import type { Credential } from '../target/credentials.ts';
-import { bearer } from '../target/credentials.ts';
-import type { TargetError } from '../target/target-error.ts';
-import type { Check } from './check.ts';
-import { CheckFailed, CheckSkipped, must, mustEqual } from './outcome.ts';
-import { type Answer, NO_CREDENTIAL, type Probe } from './probe.ts';
+import { requestToken } from '../../target/client-credentials.ts';
+import type { Credential } from '../../target/credentials.ts';
+import { bearer } from '../../target/credentials.ts';
+import type { TargetError } from '../../target/target-error.ts';
+import type { Check } from '../check.ts';
+import { CheckFailed, CheckSkipped, must, mustEqual } from '../outcome.ts';
+import { NO_CREDENTIAL, type Probe } from '../probe.ts';
+import { oauthLifeChecks } from './oauth-life.ts';
+import { postForm } from './post-form.ts';
 
 interface ServerMetadata {
   issuer: string;
@@ -15,14 +17,11 @@ interface ServerMetadata {
   code_challenge_methods_supported: string[];
 }
 
-const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const anonymous = { credential: NO_CREDENTIAL };
 
-/** The part of the OAuth life that needs no person at a browser and leaves nothing behind. */
+/** The OAuth life: first what needs no login and leaves nothing behind. */
 export const oauthChecks = ({ routes }: Surface): Check[] =>
-  routes.some(({ id }) => id === 'getAuthorizationServer')
-    ? [describesItself, challenges, refusesGrants, forgetsUnknownTokens, refusesAuthorization, endsTokens]
-    : [];
+  routes.some(({ id }) => id === 'getAuthorizationServer') ? [...WITHOUT_LOGIN, ...oauthLifeChecks] : [];
 
 const metadataOf = async (probe: Probe): Promise<ServerMetadata> =>
   (await probe.send('/.well-known/oauth-authorization-server', anonymous)).json();
@@ -56,9 +55,6 @@ const challenges: Check = {
     mustEqual('status of the named metadata', (await probe.send(pathname, anonymous)).status, 200);
   },
 };
-
-const postForm = (probe: Probe, address: string, fields: Record<string, string>): Promise<Answer> =>
-  probe.send(address, { ...anonymous, method: 'POST', headers: FORM, body: new URLSearchParams(fields).toString() });
 
 const refusesGrants: Check = {
   suite: 'oauth',
@@ -130,3 +126,12 @@ const endsTokens: Check = {
     mustEqual('status with another token of the client', await statusOf(), 200);
   },
 };
+
+const WITHOUT_LOGIN = [
+  describesItself,
+  challenges,
+  refusesGrants,
+  forgetsUnknownTokens,
+  refusesAuthorization,
+  endsTokens,
+];
