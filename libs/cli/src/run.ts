@@ -4,6 +4,7 @@ import { parseEnv, silentLogger, withDeadline } from '@pipeline/runtime';
 import {
   assertSchema,
   createNotifications,
+  isDatabaseUrl,
   isRefusedLogin,
   isUnavailable,
   openStore,
@@ -17,7 +18,7 @@ import { readPassword, readText } from './command/input.ts';
 import { connectDiagnostics, connectHost } from './hosts.ts';
 import { type Failure, messageOf, type Order, report } from './report.ts';
 
-const postgres = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' });
+const postgres = z.string().refine(isDatabaseUrl, 'must be a postgres:// address');
 const Env = z.object({ DATABASE_URL: postgres, DATABASE_DIRECT_URL: postgres.optional() });
 
 const RING_DEADLINE_MS = 2_000;

@@ -1,5 +1,6 @@
 export * from './consistency/wrong-sums.ts';
 export type * from './databases/interface.ts';
+export { type StreamingPair, startStreamingPair } from './databases/streaming-pair.ts';
 export * from './databases/test-database.ts';
 export * from './processes/cut-proxy.ts';
 export * from './processes/test-processes.ts';

@@ -61,6 +61,7 @@ async function start(
     storeDetails: env.TELL_STORE_DETAILS ? storeDetailsOf(env.DATABASE_URL) : undefined,
     oauth: oauthOptions(env),
     identityProviders: providerOptions(env),
+    maxReadLagSeconds: env.DATABASE_READ_MAX_LAG_SECONDS,
     trustedProxies: env.TRUSTED_PROXIES,
     webhookSecret: env.GITHUB_WEBHOOK_SECRET,
     issuerOf,

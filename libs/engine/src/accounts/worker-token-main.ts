@@ -1,7 +1,15 @@
 import { parseArgs } from 'node:util';
 import { DEFAULT_SETTINGS, DEFAULT_TENANT } from '@pipeline/domain';
 import { withSecretFiles } from '@pipeline/runtime/secret-files';
-import { assertSchema, ensureTenant, isRefusedLogin, isUnavailable, openStore, SchemaError } from '@pipeline/store';
+import {
+  assertSchema,
+  ensureTenant,
+  isDatabaseUrl,
+  isRefusedLogin,
+  isUnavailable,
+  openStore,
+  SchemaError,
+} from '@pipeline/store';
 import { type Admin, machineUser } from '../context/admin.ts';
 import { createWorkerToken, revokeWorkerTokens } from './worker-tokens.ts';
 
@@ -22,7 +30,7 @@ async function main(): Promise<number> {
   const given = readArguments();
   if (typeof given === 'string') return complain(`${given}\n${USAGE}`, EXIT_USAGE);
   const { DATABASE_URL } = withSecretFiles(process.env);
-  if (!DATABASE_URL || !isPostgresUrl(DATABASE_URL))
+  if (!DATABASE_URL || !isDatabaseUrl(DATABASE_URL))
     return complain('DATABASE_URL: must be set: must be a postgres:// URL\n', EXIT_CONFIG);
   try {
     const work = given.revoke ? revokeTokens : makeToken;
@@ -32,8 +40,6 @@ async function main(): Promise<number> {
     return complain(`no token was ${given.revoke ? 'revoked' : 'made'}: ${String(error)}\n`, exitCodeOf(error));
   }
 }
-
-const isPostgresUrl = (text: string): boolean => URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol);
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof SchemaError || isRefusedLogin(error)) return EXIT_CONFIG;

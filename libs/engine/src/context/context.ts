@@ -148,6 +148,9 @@ function fencedStore(store: Store, fence: Fence): Store {
     get quick() {
       return whileHeld(store.quick);
     },
+    get replica() {
+      return whileHeld(store.replica);
+    },
     ping: () => store.ping(),
     close: () => store.close(),
   };

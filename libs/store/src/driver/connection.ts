@@ -4,11 +4,16 @@ import { columnTypes } from './column-types.ts';
 import type { DB } from './database.generated.ts';
 import type { Db } from './database.ts';
 import { PipeliningDriver } from './pipelining.ts';
+import { ReplicaDriver, ReplicaState } from './replica-driver.ts';
+import { Servers, serverClient, tryingEach } from './servers.ts';
 import { dialectOf, SharingDriver } from './sharing.ts';
 import { type StatementListener, statementClient } from './statement-client.ts';
 
 export interface StoreOptions {
-  /** `postgres://…`; may point at a PgBouncer whose `connect_query` sets search_path. */
+  /**
+   * `postgres://…`; may point at a PgBouncer whose `connect_query` sets search_path. Of several servers, separated by
+   * commas, the primary is used.
+   */
   databaseUrl: string;
   /** A replica for reads that may lag; none = the first server. */
   readUrl?: string | undefined;
@@ -43,13 +48,15 @@ export interface Store {
   readonly tenant: Db;
   /** Loops, dashboards and reports over all tenants. */
   readonly fleet: Db;
-  /** Reads of one tenant that may lag: the replica's pool where there is one, else the tenant pool. */
+  /** Reads of one tenant that may lag: on the replica while it can be used (ReplicaWatch), else in the tenant pool. */
   readonly read: Db;
   /**
    * The same two pools for statements of a few probes, outside of transactions: concurrent statements share a
    * connection, which makes each cost a fraction. A slow one delays the others.
    */
   readonly quick: { readonly tenant: Db; readonly read: Db };
+  /** The replica alone, whatever its state; null without one. Only ReplicaWatch uses it. */
+  readonly replica: { readonly db: Db; readonly state: ReplicaState } | null;
   /** @throws when the store cannot be reached (see isUnavailable). */
   ping(): Promise<void>;
   /** Ends the pools after the statements in flight. A second call waits for the first. */
@@ -58,16 +65,20 @@ export interface Store {
 
 /** Opens the pools of one process. No connection is made before the first statement. */
 export function openStore(options: StoreOptions): Store {
-  const read = options.readUrl === undefined ? undefined : openPool('read', options.readUrl, options);
-  const tenant = openPool('tenant', options.databaseUrl, options);
-  const fleet = openPool('fleet', options.databaseUrl, options);
-  const pools = [tenant, fleet, ...(read ? [read] : [])];
+  const servers = new Servers(options.databaseUrl);
+  const tenant = openPool('tenant', servers, options);
+  const fleet = openPool('fleet', servers, options);
+  const replica = options.readUrl === undefined ? undefined : openPool('read', new Servers(options.readUrl), options);
+  const state = new ReplicaState();
+  const read = replica ? through(new ReplicaDriver(replica.driver, tenant.driver, state)) : tenant;
+  const pools = [tenant, fleet, ...(replica ? [replica] : [])];
   let closing: Promise<unknown> | undefined;
   return {
     tenant: tenant.db,
     fleet: fleet.db,
-    read: (read ?? tenant).db,
-    quick: { tenant: tenant.quick, read: (read ?? tenant).quick },
+    read: read.db,
+    quick: { tenant: tenant.quick, read: read.quick },
+    replica: replica ? { db: replica.db, state } : null,
     async ping() {
       await tenant.db.executeQuery(CompiledQuery.raw('select 1'));
     },
@@ -78,12 +89,18 @@ export function openStore(options: StoreOptions): Store {
   };
 }
 
-function openPool(name: PoolName, url: string, options: StoreOptions): { db: Db; quick: Db } {
+interface Pool {
+  driver: Driver;
+  db: Db;
+  quick: Db;
+}
+
+function openPool(name: PoolName, servers: Servers, options: StoreOptions): Pool {
   const { onStatement, clock, poolSize } = options;
   const fleet = name === 'fleet';
   const listener: StatementListener | undefined = onStatement && ((text) => onStatement(name, text));
   const pool = new pg.Pool({
-    connectionString: withSearchPath(url),
+    connectionString: withSearchPath(servers.url),
     application_name: `${options.applicationName}:${name}`,
     max: fleet ? (options.fleetPoolSize ?? Math.max(2, Math.ceil(poolSize / 4))) : poolSize,
     statement_timeout: options.statementTimeoutMs ?? (fleet ? 30_000 : 10_000),
@@ -92,15 +109,23 @@ function openPool(name: PoolName, url: string, options: StoreOptions): { db: Db;
     keepAlive: true,
     types: columnTypes,
     pipeline: true,
-    Client: statementClient(listener),
+    Client: serverClient(statementClient(listener), servers, name === 'read' ? 'any' : 'primary'),
   });
   // A connection may break while a transaction holds it between two statements. The pool listens only to idle ones, and
   // an error without listener ends the process; so each connection has its own listener.
   pool.on('connect', (client) => client.on('error', options.onConnectionError));
   pool.on('error', () => {});
-  const driver = new PipeliningDriver({ pool, ...(clock && { onReserveConnection: timeTeller(clock) }) });
-  const through = (one: Driver) => new Kysely<DB>({ dialect: dialectOf(one) });
-  return { db: through(driver), quick: through(new SharingDriver(driver)) };
+  const driver = new PipeliningDriver({
+    pool: tryingEach(pool, servers),
+    ...(clock && { onReserveConnection: timeTeller(clock) }),
+  });
+  return { driver, ...through(driver) };
+}
+
+/** Statements through a driver, each on a connection of its own, or concurrent ones on a shared one. */
+function through(driver: Driver): Omit<Pool, 'driver'> {
+  const on = (one: Driver) => new Kysely<DB>({ dialect: dialectOf(one) });
+  return { db: on(driver), quick: on(new SharingDriver(driver)) };
 }
 
 const SET_NOW = `select set_config('svc.now', $1, false)`;
@@ -121,11 +146,11 @@ export const SCHEMA = 'pipeline';
 
 /**
  * The store's tables are in a schema of their own and its statements name them without prefix, so each connection
- * starts with that search path. Options in the URL are kept.
+ * starts with that search path. Options in the URL are kept. Of several servers the first one is kept.
  * @throws TypeError when the text is no URL.
  */
 export function withSearchPath(databaseUrl: string): string {
-  const url = new URL(databaseUrl);
+  const url = new URL(new Servers(databaseUrl).url);
   const own = `-c search_path=${SCHEMA},public`;
   url.searchParams.set('options', [url.searchParams.get('options'), own].filter(Boolean).join(' '));
   return url.href;

@@ -16,9 +16,10 @@ const NETWORK = new Set(
 
 /**
  * 08 connection, 28 authorisation and 3D000 unknown database (both only while connecting), 53300 too many connections,
- * 57P0x the server stops, starts or ended this session, 25P03 the session idled in a transaction.
+ * 57P0x the server stops, starts or ended this session, 25P03 the session idled in a transaction, 25006 the server is a
+ * standby: its promotion has not happened yet, or this session belongs to the former primary.
  */
-const UNAVAILABLE_STATE = /^(08...|28...|3D000|53300|57P0[1-5]|25P03)$/;
+const UNAVAILABLE_STATE = /^(08...|28...|3D000|53300|57P0[1-5]|25P03|25006)$/;
 
 /** Messages of pg and its pool, without a code, when a connection was lost or unavailable. */
 const UNAVAILABLE_TEXT =

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { withSecretFiles } from '@pipeline/runtime/secret-files';
 import { z } from 'zod';
+import { Servers } from '../driver/servers.ts';
 import { isRefusedLogin, isUnavailable } from '../driver/store-errors.ts';
 import { distribute, printDistribution } from './distribute.ts';
 import { migrateToLatest } from './schema.ts';
@@ -19,7 +20,9 @@ docs/reference/environment.md.
 Exit status: 0 done, 1 it failed (see \`error\`), 2 wrong usage, 78 wrong setting.
 `;
 
-const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
+const postgresUrl = z
+  .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' })
+  .refine((text) => new Servers(text).count === 1, 'must name one server, the primary');
 const password = z.string().min(1).optional();
 const Env = z.object({
   DATABASE_URL: postgresUrl,

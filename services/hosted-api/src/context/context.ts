@@ -10,7 +10,14 @@ import {
 } from '@pipeline/engine';
 import type { Authenticate, RateLimiter } from '@pipeline/http';
 import type { Logger, Metrics, Periodic } from '@pipeline/runtime';
-import { drainingWorkers, type Notifications, reportingOutages, type Store, StoreWatch } from '@pipeline/store';
+import {
+  drainingWorkers,
+  type Notifications,
+  ReplicaWatch,
+  reportingOutages,
+  type Store,
+  StoreWatch,
+} from '@pipeline/store';
 import type { SessionIdentity } from '../accounts/browser-sessions.ts';
 import type { IdentityProvider } from '../accounts/providers/identity-provider.ts';
 import { identityProviders, type ProviderOptions } from '../accounts/providers/identity-providers.ts';
@@ -26,6 +33,7 @@ import { queueHealing } from '../queue/queue-healing.ts';
 import { SettingsFollower } from '../settings/settings-follower.ts';
 import { ChangeStreams } from '../stream/change-streams.ts';
 import type { ReadContext } from './reads.ts';
+import { registerReplicaGauges } from './replica-gauges.ts';
 import type { StoreDetails } from './store-details.ts';
 
 export interface HostedOptions {
@@ -44,6 +52,8 @@ export interface HostedOptions {
   oauth: OauthOptions;
   /** Services that log users in; undefined = passwords only. */
   identityProviders?: ProviderOptions | undefined;
+  /** Reads use the primary while the replica is further behind; default 10. */
+  maxReadLagSeconds?: number | undefined;
   /** Proxies in front whose word about the caller's address is believed. */
   trustedProxies: number;
   /** Undefined: every delivery is refused. */
@@ -108,6 +118,8 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     log,
     metrics,
   });
+  const replicaWatch = new ReplicaWatch({ store, maxLagSeconds: options.maxReadLagSeconds ?? 10, log, metrics });
+  if (store.replica !== null) registerReplicaGauges(options.metrics.registry, replicaWatch);
   const changes = new ChangeStreams({ log, metrics });
   const address = publicAddress(options.publicUrl);
   const providerOptions = options.identityProviders ?? { limit: 0 };
@@ -137,6 +149,7 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     settings,
     loops: [
       storeWatch.loop,
+      ...(store.replica === null ? [] : [replicaWatch.loop]),
       settings.loop,
       changes.loop,
       queueHealing(engine, { storeReady, log, metrics }),

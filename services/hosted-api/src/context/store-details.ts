@@ -1,3 +1,5 @@
+import { Servers } from '@pipeline/store';
+
 /** Where the store is, for those whom the operator lets know. Never a user name, a password or a whole URL. */
 export interface StoreDetails {
   host: string;
@@ -6,9 +8,9 @@ export interface StoreDetails {
   sslMode: string | null;
 }
 
-/** The parts of a postgres:// URL that may be published. */
+/** The parts of a postgres:// URL that may be published; of several servers, the first. */
 export function storeDetailsOf(databaseUrl: string): StoreDetails {
-  const { hostname, port, pathname, searchParams } = new URL(databaseUrl);
+  const { hostname, port, pathname, searchParams } = new URL(new Servers(databaseUrl).url);
   return {
     host: hostname,
     port: port === '' ? 5432 : Number(port),

@@ -1,14 +1,17 @@
 import { type commonEnv, envInt, envPemKey, envPort } from '@pipeline/runtime';
+import { isDatabaseUrl } from '@pipeline/store';
 import { z } from 'zod';
 
-const postgres = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' });
+const postgres = z.string().refine(isDatabaseUrl, 'must be a postgres:// address');
 const http = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
 
 /** What the monitor reads from its environment, beside what every process understands. */
 export const monitorEnv = {
   DATABASE_URL: postgres
     .optional()
-    .describe('Connection URL of the Postgres store. Without it, routes that require the store return 503.'),
+    .describe(
+      'Connection URL of the Postgres store; of several servers, separated by commas as in libpq, the primary is used. Without it, routes that require the store return 503.',
+    ),
   DATABASE_DIRECT_URL: postgres
     .optional()
     .describe('Direct connection URL that bypasses a pooler, for LISTEN and advisory locks; default DATABASE_URL.'),
