@@ -45,6 +45,7 @@ export { StoreWatch } from './availability/store-watch.ts';
 export * from './checks/commit-checks.ts';
 export * from './checks/merge-train.ts';
 export * from './claims/claim-context.ts';
+export * from './claims/lock-claim.ts';
 export * from './claims/task-payload.ts';
 export { countDetected, type Detected, detect, detectStatement } from './consistency/detect.ts';
 export type { Scope } from './consistency/kinds.ts';

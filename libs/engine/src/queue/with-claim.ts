@@ -1,5 +1,5 @@
 import { AppError } from '@pipeline/domain';
-import { contextOfClaim, lockIssueOfClaim, lockRunOfClaim, type RunRow, releaseHandovers } from '@pipeline/store';
+import { contextOfClaim, lockClaim, type RunRow, releaseHandovers } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { hashToken } from '../context/token-hash.ts';
@@ -43,12 +43,12 @@ async function checkAndRun<T>(
 ): Promise<Checked<T>> {
   const { tx, tenantId } = unit;
   const tokenHash = hashToken(claimToken);
-  const [issue, run, around] = await Promise.all([
-    lockIssueOfClaim(tx, tenantId, tokenHash),
-    lockRunOfClaim(tx, tenantId, tokenHash),
+  const [claim, around] = await Promise.all([
+    lockClaim(tx, tenantId, tokenHash),
     withContext ? contextOfClaim(tx, tenantId, tokenHash) : undefined,
   ]);
-  if (!run || run.task_id !== taskId) return { refused: 'lost' };
+  if (claim?.run.task_id !== taskId) return { refused: 'lost' };
+  const { run, issue } = claim;
   const before = repeated?.(run);
   if (before !== undefined) return { answer: before };
   if (run.alive) return { answer: await work(unit, { run, issue, ...(around && { around }) }) };

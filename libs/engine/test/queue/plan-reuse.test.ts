@@ -34,7 +34,7 @@ test('no statement of a claim, a start, a heartbeat or a report is planned again
       'claim-context',
       'extend-leases',
       'task-payload',
-      'lock-run-of-claim',
+      'lock-claim',
       'present-workers',
     ]),
   );

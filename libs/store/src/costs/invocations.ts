@@ -2,7 +2,7 @@ import type { Invocation } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../driver/database.ts';
 import { exactTime } from '../driver/fragments.ts';
-import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
+import { type Params, prepared, preparedPatch, preparedWrite } from '../driver/prepared.ts';
 import type { BookedCall } from '../records/records.ts';
 
 interface OfRun {
@@ -85,23 +85,12 @@ export async function insertCostEvents(
   await insertEvents.run(tx, { tenantId, runId, repoId, issueId, agent, events: JSON.stringify(events) });
 }
 
-const addToRun = preparedWrite('add-run-cost', (db, p: Params<OfRun & { usd: number }>) =>
-  db
-    .updateTable('runs')
-    .set({ cost_usd: sql`cost_usd + ${p('usd')}` })
-    .where('tenant_id', '=', p('tenantId'))
-    .where('id', '=', p('runId')),
-);
-
-const addToIssue = preparedWrite(
-  'add-issue-cost',
-  (db, p: Params<{ tenantId: number; issueId: number; usd: number }>) =>
-    db
-      .updateTable('issues')
-      .set({ cost_usd: sql`cost_usd + ${p('usd')}` })
-      .where('tenant_id', '=', p('tenantId'))
-      .where('id', '=', p('issueId')),
-);
+const addedUsd = (p: Params<{ usd: number }>) => ({ cost_usd: sql`cost_usd + ${p('usd')}` });
+const addToRun = preparedPatch('add-run-cost', 'runs', addedUsd);
+const addToIssue = preparedPatch('add-issue-cost', 'issues', addedUsd);
+const addUnreported = preparedPatch('add-unreported-costs', 'issues', (p: Params<{ more: number }>) => ({
+  unreported_costs: sql`unreported_costs + ${p('more')}`,
+}));
 
 /** Adds to the running totals, in USD, of a run and of its issue. The caller has locked both. */
 export async function addCost(
@@ -111,17 +100,11 @@ export async function addCost(
   usd: number,
 ): Promise<void> {
   await Promise.all([
-    addToRun.run(tx, { tenantId, runId, usd }),
-    issueId === null ? undefined : addToIssue.run(tx, { tenantId, issueId, usd }),
+    addToRun.run(tx, { tenantId, id: runId, usd }),
+    issueId === null ? undefined : addToIssue.run(tx, { tenantId, id: issueId, usd }),
   ]);
 }
 
 /** Adds to the number of an issue's model calls whose cost is unreported. The caller has locked the issue. */
-export async function addUnreportedCosts(tx: Tx, tenantId: number, issueId: number, more: number): Promise<void> {
-  await tx
-    .updateTable('issues')
-    .set((eb) => ({ unreported_costs: eb('unreported_costs', '+', more) }))
-    .where('tenant_id', '=', tenantId)
-    .where('id', '=', issueId)
-    .execute();
-}
+export const addUnreportedCosts = (tx: Tx, tenantId: number, issueId: number, more: number): Promise<void> =>
+  addUnreported.run(tx, { tenantId, id: issueId, more });

@@ -38,6 +38,8 @@ export interface Notifications {
 /** NOTIFY refuses 8,000 bytes and more. Beyond this the notification lists no tenant and means all. */
 const MAX_PAYLOAD = 7_900;
 
+const NOTIFY = 'select pg_notify(channel, payload) from unnest($1::text[], $2::text[]) as n (channel, payload)';
+
 /** Notifications between processes by LISTEN and NOTIFY, and leader locks, on one dedicated session. */
 export function createNotifications(options: DirectConnectionOptions): Notifications {
   return new ListeningDoorbell(options);
@@ -54,6 +56,8 @@ class ListeningDoorbell implements Notifications {
   readonly #listening = new Set<Channel>();
   /** Channels with notifications that had no connection: each gets one for all tenants after the reconnect. */
   readonly #unsent = new Set<Channel>();
+  /** Payloads of this turn by channel. */
+  readonly #outgoing = new Map<Channel, string>();
   readonly #inFlight = new Set<Promise<void>>();
   readonly #closing = new AbortController();
 
@@ -136,15 +140,24 @@ class ListeningDoorbell implements Notifications {
       return;
     }
     const names = tenants?.join(',') ?? '';
-    const sent = session.query('select pg_notify($1, $2)', [channel, names.length > MAX_PAYLOAD ? '' : names]);
-    const noted = sent.then(
-      () => undefined,
-      (error: unknown) => {
-        this.#unsent.add(channel);
-        this.#options.log.warn('a notification was not sent; it is retried on the next connection', { channel, error });
-      },
-    );
-    this.#track(noted);
+    const isFirst = this.#outgoing.size === 0;
+    const isListed = !this.#outgoing.has(channel) && names.length <= MAX_PAYLOAD;
+    this.#outgoing.set(channel, isListed ? names : '');
+    if (isFirst) this.#track(Promise.resolve().then(() => this.#sendOutgoing(session)));
+  }
+
+  /** A commit notifies several channels: one statement, as each is a transaction that wakes every listener. */
+  async #sendOutgoing(session: Session): Promise<void> {
+    const channels = [...this.#outgoing.keys()];
+    const payloads = [...this.#outgoing.values()];
+    this.#outgoing.clear();
+    try {
+      await session.query(NOTIFY, [channels, payloads]);
+    } catch (error) {
+      for (const channel of channels) this.#unsent.add(channel);
+      const channel = channels.join(', ');
+      this.#options.log.warn('a notification was not sent; it is retried on the next connection', { channel, error });
+    }
   }
 
   #track(work: Promise<void>): void {

@@ -12,8 +12,9 @@ import {
 } from 'kysely';
 import type { DB } from './database.generated.ts';
 import type { Db } from './database.ts';
+import { definePatch, type PatchedTable, PatchQuery } from './patches.ts';
 import { markPrepared } from './statement-client.ts';
-import { defineWrite, type Template, WriteQuery } from './writes.ts';
+import { defineFold, defineWrite, type Template, type Write, WriteQuery } from './writes.ts';
 
 /** Stands for the value of one parameter while a statement is built. Usable wherever Kysely or `sql` takes a value. */
 export type Params<P> = <K extends keyof P & string>(name: K) => RawBuilder<P[K]>;
@@ -104,16 +105,17 @@ interface BuiltWithCtes {
 
 export interface PreparedWrite<P> {
   readonly name: string;
-  /** `db` is a pool or a transaction. In a transaction it may become one statement with other writes of its turn. */
+  /** `db` is a pool or a transaction. In a transaction it may become one statement with later writes. */
   run(db: Db, params: P): Promise<void>;
 }
 
 /**
- * A prepared statement that returns nothing, so that a transaction can run it as a part of one statement with others.
+ * A prepared statement that returns nothing, so that a transaction can run it later, as a part of one statement with
+ * others. Inside a transaction it settles at once, and the transaction fails if it fails.
  * Its locks must be covered by a row that every transaction locks earlier, such as the issue's, because the parts of a
  * statement lock in no defined order: it may insert rows and change those of a locked issue, run or task.
  *
- *     const close = preparedWrite('close-run', (db, p: Params<…>) => db.updateTable('runs').set(…));
+ *     const remove = preparedWrite('delete-task', (db, p: Params<…>) => db.deleteFrom('tasks').where(…));
  *
  * @param name as in `prepared`. Names of CTEs are unique in the store.
  */
@@ -121,16 +123,57 @@ export function preparedWrite<P extends object>(
   name: string,
   build: (db: Kysely<DB>, param: Params<P>) => Built | BuiltWithCtes,
 ): PreparedWrite<P> {
-  const built = build(builder, placeholder as Params<P>);
+  const write = writeOf(name, build(builder, placeholder as Params<P>));
+  return { name, run: async (db, params) => void (await db.executeQuery(queryOf(write, params))) };
+}
+
+function writeOf(name: string, built: Built | BuiltWithCtes): Write {
   const { ctes, main } = 'main' in built ? built : { ctes: {}, main: built };
-  const write = defineWrite(
-    name,
-    Object.entries(ctes).map(([cte, part]) => ({ cte, ...templateOf(name, part) })),
-    templateOf(name, main),
-  );
-  const { parameters } = write.alone;
+  const parts = Object.entries(ctes).map(([cte, part]) => ({ cte, ...templateOf(name, part) }));
+  return defineWrite(name, parts, templateOf(name, main));
+}
+
+const queryOf = (write: Write, params: object): WriteQuery =>
+  new WriteQuery(write, valuesOf(write.name, write.alone.parameters, params), params);
+
+/**
+ * Makes two writes that follow each other in a transaction one, with the parameters of both. It does what they do, but
+ * reads all rows as they were before the first.
+ */
+export function foldedWrite<A extends object, B extends object>(
+  first: PreparedWrite<A>,
+  second: PreparedWrite<B>,
+  build: (db: Kysely<DB>, param: Params<A & B>) => BuiltWithCtes,
+): void {
+  const write = writeOf(`${first.name}-${second.name}`, build(builder, placeholder as Params<A & B>));
+  defineFold(first.name, second.name, (params) => queryOf(write, params));
+}
+
+type OfRow = { tenantId: number; id: number };
+
+/**
+ * A prepared write that changes columns of one row, which the caller has locked. Those of one transaction and row become
+ * one UPDATE: another one of the same row costs its indexes again, and the check of its foreign keys, too.
+ *
+ *     const close = preparedPatch('close-run', 'runs', (p: Params<…>) => ({ status: p('status'), finished_at: svcNow }));
+ *
+ * @param build the new values by column: parameters, times, and columns of the row itself; no other table is read.
+ */
+export function preparedPatch<P extends object>(
+  name: string,
+  table: PatchedTable,
+  build: (param: Params<P>) => Readonly<Record<string, RawBuilder<unknown>>>,
+): PreparedWrite<P & OfRow> {
+  const assignments = Object.entries(build(placeholder as Params<P>)).map(([column, value]) => ({
+    column,
+    ...templateOf(name, value),
+  }));
+  const patch = definePatch(name, table, assignments);
   return {
     name,
-    run: async (db, params) => void (await db.executeQuery(new WriteQuery(write, valuesOf(name, parameters, params)))),
+    run: async (db, params) => {
+      const values = new Map(assignments.map(({ column, parameters }) => [column, valuesOf(name, parameters, params)]));
+      await db.executeQuery(new PatchQuery(patch, values, [params.tenantId, params.id]));
+    },
   };
 }

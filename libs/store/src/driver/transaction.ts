@@ -39,7 +39,7 @@ async function once<T>(db: Db, work: (tx: Tx, send: Send) => Promise<T>): Promis
       .setIsolationLevel('read committed')
       .execute((tx) =>
         tx.getExecutor().provideConnection(async (connection) => {
-          const turns = new TurnConnection(connection);
+          const turns = new TurnConnection(connection, send);
           try {
             return await work(pipelined(tx, turns), send);
           } finally {

@@ -35,13 +35,28 @@ export class WriteQuery implements CompiledQuery<unknown> {
   readonly parameters: readonly unknown[];
   readonly query: RootOperationNode;
   readonly queryId: CompiledQuery['queryId'];
+  readonly #params: object;
 
-  constructor(write: Write, parameters: readonly unknown[]) {
+  /** @param params the values by name, for a write that it is folded into. */
+  constructor(write: Write, parameters: readonly unknown[], params: object = {}) {
     this.write = write;
+    this.#params = params;
     this.sql = write.alone.text;
     this.parameters = parameters;
     ({ query: this.query, queryId: this.queryId } = CompiledQuery.raw(this.sql));
   }
+
+  /** One write that does what this one does and then `later`; undefined = they stay two. */
+  foldedWith(later: WriteQuery): WriteQuery | undefined {
+    return folds.get(`${this.write.name} ${later.write.name}`)?.({ ...this.#params, ...later.#params });
+  }
+}
+
+const folds = new Map<string, (params: object) => WriteQuery>();
+
+/** Registers the write that replaces two, one after the other. @param make gets the parameters of both. */
+export function defineFold(first: string, second: string, make: (params: object) => WriteQuery): void {
+  folds.set(`${first} ${second}`, make);
 }
 
 const TABLES: ReadonlySet<string> = new Set(Object.keys(COLUMNS));

@@ -4,7 +4,7 @@ import { svcNow } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
-import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
+import { type Params, prepared, preparedPatch } from '../driver/prepared.ts';
 import { insertHostFacts } from '../intake/host-facts.ts';
 
 /** A locked issue: its row, the transaction's time by the store's clock, and its time in state until then. */
@@ -12,12 +12,14 @@ export type IssueRow = Selectable<DB['issues']> & { now: string; ms_in_state: nu
 
 const now = svcNow.as('now');
 const msInState = sql<number>`(extract(epoch from (svc_now() - state_entered_at)) * 1000)::bigint`.as('ms_in_state');
+/** What a locked issue has beside its columns. */
+export const AT_LOCK = [now, msInState] as const;
 
 const locked = prepared('lock-issue', (db, p: Params<{ tenantId: number; issueId: number }>) =>
   db
     .selectFrom('issues')
     .select(COLUMNS.issues)
-    .select([now, msInState])
+    .select(AT_LOCK)
     .where('tenant_id', '=', p('tenantId'))
     .where('id', '=', p('issueId'))
     .forUpdate(),
@@ -34,7 +36,7 @@ const lockedMany = prepared('lock-issues', (db, p: Params<{ tenantId: number; is
   db
     .selectFrom('issues')
     .select(COLUMNS.issues)
-    .select([now, msInState])
+    .select(AT_LOCK)
     .where('tenant_id', '=', p('tenantId'))
     // For any number of issues: the planner does not see the list, so it keeps its plan.
     .where('id', 'in', sql<number>`(select unnest((select ${p('issueIds')}::bigint[])))`)
@@ -46,26 +48,6 @@ const lockedMany = prepared('lock-issues', (db, p: Params<{ tenantId: number; is
 export const lockIssues = (tx: Tx, tenantId: number, issueIds: readonly number[]): Promise<IssueRow[]> =>
   lockedMany.all(tx, { tenantId, issueIds });
 
-const lockedOfClaim = prepared('lock-issue-of-claim', (db, p: Params<{ tenantId: number; tokenHash: string }>) =>
-  db
-    .selectFrom('issues')
-    .select(COLUMNS.issues)
-    .select([now, msInState])
-    .where('tenant_id', '=', p('tenantId'))
-    .where('id', '=', (eb) =>
-      eb
-        .selectFrom('runs')
-        .select('issue_id')
-        .where('tenant_id', '=', p('tenantId'))
-        .where('claim_token_hash', '=', p('tokenHash')),
-    )
-    .forUpdate(),
-);
-
-/** Locks the issue of a claim token. @returns undefined for an unknown token, and for a task without an issue. */
-export const lockIssueOfClaim = (tx: Tx, tenantId: number, tokenHash: string): Promise<IssueRow | undefined> =>
-  lockedOfClaim.first(tx, { tenantId, tokenHash });
-
 export const lockIssueByNumber = (
   tx: Tx,
   tenantId: number,
@@ -75,7 +57,7 @@ export const lockIssueByNumber = (
   tx
     .selectFrom('issues')
     .selectAll()
-    .select([now, msInState])
+    .select(AT_LOCK)
     .where('tenant_id', '=', tenantId)
     .where('repo_id', '=', repoId)
     .where('issue_number', '=', number)
@@ -157,31 +139,23 @@ type EnteredState = Pick<
   | 'reached_states'
 >;
 
-const enter = preparedWrite(
-  'enter-state',
-  (db, p: Params<EnteredState & { tenantId: number; issueId: number; autoUnblockIn: string | null }>) =>
-    db
-      .updateTable('issues')
-      .set({
-        state: p('state'),
-        is_blocked: p('is_blocked'),
-        block_reason: p('block_reason'),
-        block_classification: p('block_classification'),
-        blocked_from_state: p('blocked_from_state'),
-        question: p('question'),
-        last_error: p('last_error'),
-        error_fingerprint: p('error_fingerprint'),
-        is_paused: p('is_paused'),
-        quota_waited_ms: p('quota_waited_ms'),
-        reached_states: p('reached_states'),
-        state_entered_at: svcNow,
-        last_event_at: svcNow,
-        updated_at: svcNow,
-        auto_unblock_at: sql<string | null>`svc_now() + ${p('autoUnblockIn')}::interval`,
-      })
-      .where('tenant_id', '=', p('tenantId'))
-      .where('id', '=', p('issueId')),
-);
+const enter = preparedPatch('enter-state', 'issues', (p: Params<EnteredState & { autoUnblockIn: string | null }>) => ({
+  state: p('state'),
+  is_blocked: p('is_blocked'),
+  block_reason: p('block_reason'),
+  block_classification: p('block_classification'),
+  blocked_from_state: p('blocked_from_state'),
+  question: p('question'),
+  last_error: p('last_error'),
+  error_fingerprint: p('error_fingerprint'),
+  is_paused: p('is_paused'),
+  quota_waited_ms: p('quota_waited_ms'),
+  reached_states: p('reached_states'),
+  state_entered_at: svcNow,
+  last_event_at: svcNow,
+  updated_at: svcNow,
+  auto_unblock_at: sql`svc_now() + ${p('autoUnblockIn')}::interval`,
+}));
 
 /**
  * Moves a locked issue into a state and restarts its time in state.
@@ -194,7 +168,7 @@ export async function enterState(
   autoUnblockInMs: number | null,
 ): Promise<void> {
   const autoUnblockIn = autoUnblockInMs === null ? null : `${autoUnblockInMs} ms`;
-  await enter.run(tx, { ...change, tenantId: issue.tenant_id, issueId: issue.id, autoUnblockIn });
+  await enter.run(tx, { ...change, tenantId: issue.tenant_id, id: issue.id, autoUnblockIn });
 }
 
 interface PlanChange {
@@ -204,47 +178,32 @@ interface PlanChange {
   plan_status: PlanStatus | null;
 }
 
-const planned = preparedWrite('set-plan', (db, p: Params<PlanChange & { tenantId: number; issueId: number }>) =>
-  db
-    .updateTable('issues')
-    .set({
-      plan: p('plan'),
-      planned_files: p('planned_files'),
-      plan_version: p('plan_version'),
-      plan_status: p('plan_status'),
-      updated_at: svcNow,
-    })
-    .where('tenant_id', '=', p('tenantId'))
-    .where('id', '=', p('issueId')),
-);
+const planned = preparedPatch('set-plan', 'issues', (p: Params<PlanChange>) => ({
+  plan: p('plan'),
+  planned_files: p('planned_files'),
+  plan_version: p('plan_version'),
+  plan_status: p('plan_status'),
+  updated_at: svcNow,
+}));
 
 /** Replaces the plan of a locked issue. */
 export const setPlan = (tx: Tx, tenantId: number, issueId: number, change: PlanChange): Promise<void> =>
-  planned.run(tx, { tenantId, issueId, ...change });
+  planned.run(tx, { tenantId, id: issueId, ...change });
 
-const submitted = preparedWrite(
-  'set-submitted-files',
-  (db, p: Params<{ tenantId: number; issueId: number; files: string[] }>) =>
-    db
-      .updateTable('issues')
-      .set({ submitted_files: p('files'), updated_at: svcNow })
-      .where('tenant_id', '=', p('tenantId'))
-      .where('id', '=', p('issueId')),
-);
+const submitted = preparedPatch('set-submitted-files', 'issues', (p: Params<{ files: string[] }>) => ({
+  submitted_files: p('files'),
+  updated_at: svcNow,
+}));
 
 /** Records the files that the newest submission for a locked issue changed. */
 export const setSubmittedFiles = (tx: Tx, tenantId: number, issueId: number, files: string[]): Promise<void> =>
-  submitted.run(tx, { tenantId, issueId, files });
+  submitted.run(tx, { tenantId, id: issueId, files });
 
-const show = preparedWrite(
-  'show-issue',
-  (db, p: Params<{ tenantId: number; issueId: number; labels: string[]; statusComment: string | null }>) =>
-    db
-      .updateTable('issues')
-      .set({ labels: p('labels'), status_comment_body: p('statusComment'), updated_at: svcNow })
-      .where('tenant_id', '=', p('tenantId'))
-      .where('id', '=', p('issueId')),
-);
+const show = preparedPatch('show-issue', 'issues', (p: Params<{ labels: string[]; statusComment: string | null }>) => ({
+  labels: p('labels'),
+  status_comment_body: p('statusComment'),
+  updated_at: svcNow,
+}));
 
 /** Records what the host shows of a locked issue once the outbox has drained. */
 export async function showIssue(
@@ -252,7 +211,7 @@ export async function showIssue(
   issue: { tenant_id: number; id: number },
   shown: { labels: string[]; statusComment: string | null },
 ): Promise<void> {
-  await show.run(tx, { tenantId: issue.tenant_id, issueId: issue.id, ...shown });
+  await show.run(tx, { tenantId: issue.tenant_id, id: issue.id, ...shown });
 }
 
 /** Blocks with an expired backoff: candidates, each is checked again under its lock (index issues_auto_unblock_due). */

@@ -1,7 +1,7 @@
 import { ANY_AGENT, type Hold, type TaskType } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../driver/database.ts';
-import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
+import type { Db, Tx } from '../driver/database.ts';
+import { foldedWrite, type Params, prepared, preparedWrite } from '../driver/prepared.ts';
 
 export interface NewTask {
   id: string;
@@ -36,18 +36,41 @@ const turnBefore = (queue: Record<'tenant' | 'type' | 'priority' | 'repo', RawBu
 const COLUMN_LIST = sql`tenant_id, id, work_id, repo_id, issue_id, issue_number, task_type, priority, turn, attempt,
   max_attempts, held, run_after, handover_run_id, compared_agent`;
 
-// The engine adds one task at a time; without the steps for many that costs two thirds.
-const one = preparedWrite(
-  'enqueue-task',
-  (_db, p: Params<Row & { tenantId: number }>) => sql`
+type NewRow = Row & { tenantId: number };
+
+const newRow = (p: Params<NewRow>) => sql`
     insert into tasks (${COLUMN_LIST})
     select ${p('tenantId')}, ${p('id')}, ${p('workId')}, ${p('repoId')}, ${p('issueId')}, ${p('issueNumber')},
       ${p('taskType')}, ${p('priority')},
       ${turnBefore({ tenant: p('tenantId'), type: p('taskType'), priority: p('priority'), repo: p('repoId') })} + 1,
       ${p('attempt')}, ${p('maxAttempts')}, ${p('held')},
       svc_now() + ${p('runAfterMs')}::bigint * interval '1 ms', ${p('handoverRunId')},
-      ${p('comparedAgent')}`,
+      ${p('comparedAgent')}`;
+
+// The engine adds one task at a time; without the steps for many that costs two thirds.
+const one = preparedWrite('enqueue-task', (_db, p: Params<NewRow>) => newRow(p));
+
+type Ended = { tenantId: number; endedId: string };
+
+const end = preparedWrite(
+  'end-task',
+  (_db, p: Params<Ended>) => sql`
+    delete from tasks where tenant_id = ${p('tenantId')} and id = ${p('endedId')}`,
 );
+
+/** Deletes the task of a locked run, which is claimed. */
+export const endTask = (tx: Tx, tenantId: number, taskId: string): Promise<void> =>
+  end.run(tx, { tenantId, endedId: taskId });
+
+// The count makes the deletion come first, because an issue has one work task. Turns follow waiting tasks only, so that
+// they are the same with and without the ended one.
+foldedWrite(end, one, (_db, p) => ({
+  ctes: {
+    ended: sql`
+      delete from tasks where tenant_id = ${p('tenantId')} and id = ${p('endedId')} returning id`,
+  },
+  main: sql`${newRow(p)} from (select count(*) from ended) ended_before`,
+}));
 
 // `queue` is materialized: the probes must run once per queue and repo, before the first row is inserted. Inlined into
 // the insert they ran for each row and read the entries of all rows before it.

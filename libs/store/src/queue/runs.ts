@@ -1,19 +1,20 @@
 import { type ErrorClass, type TaskType, WORK_TASK_TYPES } from '@pipeline/domain';
 import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { svcNow } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
-import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
+import { type Params, prepared, preparedPatch } from '../driver/prepared.ts';
 
 /** A run under lock; `alive` = claimed and its lease not over, by the store's clock. */
 export type RunRow = Selectable<DB['runs']> & { alive: boolean };
 
-const isAlive = sql<boolean>`status = 'claimed' and lease_expires_at > svc_now()`.as('alive');
+export const IS_ALIVE = sql<boolean>`status = 'claimed' and lease_expires_at > svc_now()`.as('alive');
 
 const locked = prepared('lock-run', (db, p: Params<{ tenantId: number; runId: number }>) =>
   db
     .selectFrom('runs')
     .select(COLUMNS.runs)
-    .select(isAlive)
+    .select(IS_ALIVE)
     .where('tenant_id', '=', p('tenantId'))
     .where('id', '=', p('runId'))
     .forUpdate(),
@@ -22,33 +23,17 @@ const locked = prepared('lock-run', (db, p: Params<{ tenantId: number; runId: nu
 export const lockRun = (tx: Tx, tenantId: number, runId: number): Promise<RunRow | undefined> =>
   locked.first(tx, { tenantId, runId });
 
-const lockedOfClaim = prepared('lock-run-of-claim', (db, p: Params<{ tenantId: number; tokenHash: string }>) =>
-  db
-    .selectFrom('runs')
-    .select(COLUMNS.runs)
-    .select(isAlive)
-    .where('tenant_id', '=', p('tenantId'))
-    .where('claim_token_hash', '=', p('tokenHash'))
-    .forUpdate(),
-);
-
-/** Locks the run of a claim token; its issue, if it has one, is locked before it (lockIssueOfClaim). */
-export const lockRunOfClaim = (tx: Tx, tenantId: number, tokenHash: string): Promise<RunRow | undefined> =>
-  lockedOfClaim.first(tx, { tenantId, tokenHash });
-
 export async function updateRun(tx: Tx, tenantId: number, runId: number, change: Change<'runs'>): Promise<void> {
   await tx.updateTable('runs').set(change).where('tenant_id', '=', tenantId).where('id', '=', runId).execute();
 }
 
-const headed = preparedWrite(
-  'set-head-of-run',
-  (_db, p: Params<{ tenantId: number; runId: number; headSha: string }>) => sql`
-  update runs set head_sha = ${p('headSha')} where tenant_id = ${p('tenantId')} and id = ${p('runId')}`,
-);
+const headed = preparedPatch('set-head-of-run', 'runs', (p: Params<{ headSha: string }>) => ({
+  head_sha: p('headSha'),
+}));
 
 /** Records the head of the pull request in the worker's task, the commit that its verdict is about. */
 export const setHeadOfRun = (tx: Tx, tenantId: number, run: { runId: number; headSha: string }): Promise<void> =>
-  headed.run(tx, { tenantId, ...run });
+  headed.run(tx, { tenantId, id: run.runId, headSha: run.headSha });
 
 interface Extension {
   tenantId: number;
@@ -116,8 +101,6 @@ interface RunEnd {
 }
 
 interface Closing {
-  tenantId: number;
-  runId: number;
   status: string;
   outcome: string | null;
   message: string | null;
@@ -127,22 +110,23 @@ interface Closing {
   answer: string | null;
 }
 
-const close = preparedWrite(
-  'close-run',
-  (_db, p: Params<Closing>) => sql`
-    update runs set status = ${p('status')}, outcome = ${p('outcome')}, error_message = ${p('message')},
-      error_class = ${p('class')}, error_fingerprint = ${p('fingerprint')}, finished_at = svc_now(),
-      report_hash = coalesce(${p('reportHash')}, report_hash),
-      report_answer = coalesce(${p('answer')}::jsonb, report_answer)
-    where tenant_id = ${p('tenantId')} and id = ${p('runId')}`,
-);
+const close = preparedPatch('close-run', 'runs', (p: Params<Closing>) => ({
+  status: p('status'),
+  outcome: p('outcome'),
+  error_message: p('message'),
+  error_class: p('class'),
+  error_fingerprint: p('fingerprint'),
+  finished_at: svcNow,
+  report_hash: sql`coalesce(${p('reportHash')}, report_hash)`,
+  report_answer: sql`coalesce(${p('answer')}::jsonb, report_answer)`,
+}));
 
 /** Ends a run whose row the caller has locked. */
 export async function closeRun(tx: Tx, tenantId: number, runId: number, end: RunEnd): Promise<void> {
   const { error, report } = end;
   await close.run(tx, {
     tenantId,
-    runId,
+    id: runId,
     status: end.status,
     outcome: end.outcome ?? null,
     message: error?.message ?? null,
