@@ -3,7 +3,7 @@ import { COLUMNS, type DB } from './database.generated.ts';
 import { defineWrite, footprintOf, type Template, type Write, WriteQuery } from './writes.ts';
 
 /** A column and its new value: parameters, times of the store's clock, the row's own columns. */
-export interface Assignment extends Template {
+interface Assignment extends Template {
   readonly column: string;
 }
 
@@ -11,7 +11,7 @@ export interface Assignment extends Template {
 export type PatchedTable = keyof DB & ('issues' | 'runs');
 
 /** Changes of columns of one row. */
-export interface Patch {
+interface Patch {
   readonly name: string;
   readonly table: PatchedTable;
   readonly assignments: readonly Assignment[];
