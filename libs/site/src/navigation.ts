@@ -24,6 +24,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       ['docs/metrics.md', 'Metrics'],
       ['docs/security.md', 'Security'],
       ['docs/scale.md', 'Scale'],
+      ['docs/benchmarks.md', 'Benchmarks'],
     ],
   },
   {
