@@ -39,6 +39,8 @@ export class Load {
   async start(workers: number): Promise<void> {
     for (let n = 0; n < workers; n += 1) this.#working.push(this.#work(await this.#worker()));
     this.#working.push(this.#operate());
+    // `stop` reports it; unhandled, it would end this process and leave the servers running.
+    for (const work of this.#working) work.catch(() => undefined);
   }
 
   /** @throws the first error that no retry of the worker's client has covered. */
