@@ -99,6 +99,8 @@ describe('the order of the stages', () => {
     const ask = (path: string, body = '{') => errorOf(without.call(path, { method: 'POST', body }));
     expect(await ask('/api/things/x/move')).toEqual([400, 'INVALID_ISSUE_NUMBER', 'Invalid issue number']);
     expect(await ask('/api/things/1/move')).toEqual([503, 'STORE_UNAVAILABLE', 'Pipeline store not available']);
+    const refused = await without.call('/api/things/1/move', { method: 'POST', body: '{}' });
+    expect(refused.headers.get('retry-after')).toBe('2');
     expect((await without.call('/api/things/one')).status).toBe(200);
     await without.close();
   });

@@ -9,13 +9,14 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Checks, seconds } from './checks.ts';
 import { crash } from './crash.ts';
+import { failover } from './failover/failover.ts';
 import { history } from './history/history.ts';
 import { type E2e, journey } from './journey.ts';
 import { restart } from './restart.ts';
 
 /** Those that run unless others are named. */
 const USUAL = ['restart', 'journey', 'crash'];
-const ALL: Record<string, (e2e: E2e) => Promise<void>> = { restart, journey, crash, history };
+const ALL: Record<string, (e2e: E2e) => Promise<void>> = { restart, journey, crash, failover, history };
 
 const { values, positionals } = parseArgs({
   options: { seed: { type: 'string' }, 'data-dir': { type: 'string' }, issues: { type: 'string' } },

@@ -29,14 +29,17 @@ export interface Open {
 /** What the store says, read by plain SQL: the checks must not lean on the code they check. */
 export class StoreView {
   readonly #url: string;
+  readonly #connectWithinMs: number;
 
-  constructor(url: string) {
+  /** @param connectWithinMs default 2 s, for a store that may be away. */
+  constructor(url: string, connectWithinMs = 2_000) {
     this.#url = url;
+    this.#connectWithinMs = connectWithinMs;
   }
 
   /** One connection per question: the server may have been killed since the last one. */
   async rows<T extends object>(sql: string): Promise<T[]> {
-    const client = new pg.Client({ connectionString: this.#url, connectionTimeoutMillis: 2_000 });
+    const client = new pg.Client({ connectionString: this.#url, connectionTimeoutMillis: this.#connectWithinMs });
     client.on('error', () => undefined);
     try {
       await client.connect();

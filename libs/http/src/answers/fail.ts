@@ -82,6 +82,9 @@ interface FailOptions {
 
 const BODY_NOT_READ: ReadonlySet<ErrorCode> = new Set(['PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT', 'OVERLOADED']);
 
+/** Seconds in which the store is checked again; the pools may be free earlier. */
+const STORE_RETRY_AFTER_S = 2;
+
 const UNEXPECTED: Refusal = { code: 'INTERNAL_ERROR' };
 
 /** Maps a thrown value to an ApiError. The cause is logged with the request id and never sent to the caller. */
@@ -134,6 +137,8 @@ function known(scope: RequestScope, route: AnyRoute | undefined, error: AppError
     scope.log.info('request refused', { code, message, detail, cause });
   const headers = {
     ...(error instanceof AnswerError && error.headers),
+    // An outage; a message of its own names something that a retry does not provide.
+    ...(code === 'STORE_UNAVAILABLE' && message === '' && { 'retry-after': String(STORE_RETRY_AFTER_S) }),
     // The rest of such a body is not read.
     ...(BODY_NOT_READ.has(code) && { connection: 'close' }),
   };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type SandboxHost, type SandboxOptions, startSandbox } from '@pipeline/sandbox-host';
-import { PEOPLE, type Person } from '@pipeline/testing/model';
+import { PEOPLE, type Person } from '@pipeline/testing/host-people';
 import { gitEnv } from './git-env.ts';
 import type { Push } from './worker.ts';
 

@@ -9,18 +9,27 @@ export type Push = (branch: string) => Promise<string>;
 
 const EMPTY = { artefacts: [], findings: [], invocations: [] };
 
+interface RovingOptions {
+  push: Push;
+  signal: AbortSignal;
+  /** Default: of this worker alone. */
+  heads?: Map<number, string>;
+}
+
 /** A worker that talks to another replica with every call. */
 export class RovingWorker {
   readonly #clients: WorkerClient[];
   readonly #push: Push;
   readonly #signal: AbortSignal;
-  readonly heads = new Map<number, string>();
+  /** Head commit of each issue; workers may share it. */
+  readonly heads: Map<number, string>;
   #calls = 0;
   id = '';
 
-  constructor(urls: readonly string[], token: string, { push, signal }: { push: Push; signal: AbortSignal }) {
+  constructor(urls: readonly string[], token: string, { push, signal, heads }: RovingOptions) {
     this.#clients = urls.map((server) => createWorkerClient({ server, token, log: silentLogger }));
     this.#push = push;
+    this.heads = heads ?? new Map();
     this.#signal = signal;
   }
 

@@ -1,12 +1,12 @@
 import { AppError } from '@pipeline/domain';
-import { isUnavailable } from '../driver/store-errors.ts';
+import { isTimedOut, isUnavailable } from '../driver/store-errors.ts';
 import type { StoreWatch } from './store-watch.ts';
 
 type Call<A extends unknown[], R> = (...args: A) => Promise<R> | R;
 
 /**
- * The call, its broken connections reported as STORE_UNAVAILABLE. The watch looks at once, so that others need not find
- * out; one broken connection alone says nothing about the store.
+ * The call, its broken connections and timeouts reported as STORE_UNAVAILABLE. After a broken connection the watch checks
+ * at once, so that others need not find out; one broken connection alone says nothing about the store.
  */
 export const reportingOutages =
   <A extends unknown[], R>(watch: StoreWatch, call: Call<A, R>): ((...args: A) => Promise<R>) =>
@@ -14,8 +14,8 @@ export const reportingOutages =
     try {
       return await call(...args);
     } catch (error) {
-      if (error instanceof AppError || !isUnavailable(error)) throw error;
-      watch.loop.wake();
+      if (error instanceof AppError || !(isUnavailable(error) || isTimedOut(error))) throw error;
+      if (isUnavailable(error)) watch.loop.wake();
       throw new AppError('STORE_UNAVAILABLE', '', { cause: error });
     }
   };

@@ -71,7 +71,8 @@ export function openStore(options: StoreOptions): Store {
   const replica = options.readUrl === undefined ? undefined : openPool('read', new Servers(options.readUrl), options);
   const state = new ReplicaState();
   const read = replica ? through(new ReplicaDriver(replica.driver, tenant.driver, state)) : tenant;
-  const pools = [tenant, fleet, ...(replica ? [replica] : [])];
+  // A Kysely that has sent nothing does not end its driver: both users of the replica's are closed.
+  const pools = [tenant, fleet, ...(replica ? [replica, read] : [])];
   let closing: Promise<unknown> | undefined;
   return {
     tenant: tenant.db,

@@ -32,6 +32,9 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof Error && error.cause !== undefined && isUnavailable(error.cause);
 }
 
+/** True when the server cancelled the statement after statement_timeout: it is too slow, or a lock is held for long. */
+export const isTimedOut = (error: unknown): boolean => asCoded(error).code === '57014';
+
 /** True when the server refuses the login, or has no such database: waiting does not help. */
 export const isRefusedLogin = (error: unknown): boolean => /^(28...|3D000)$/.test(asCoded(error).code);
 

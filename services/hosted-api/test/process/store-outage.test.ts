@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { startCutProxy, until } from '@pipeline/testing';
+import { sql } from 'kysely';
 import { answerOf, labelIssue, makeTenant, register, testHosted, WORK } from '../support/hosted.ts';
 
 const hosting = testHosted();
@@ -46,6 +47,28 @@ test('while the store is gone requests are refused, the process lives, and all g
   await until('it waits', () => api.context.waiters.size === 1);
   await labelIssue(api, tenant.repo, 1);
   expect((await again).body.task.issueNumber).toBe(1);
+});
+
+test('refuses requests with Retry-After while Postgres is too slow and the pool is used up, and serves at once afterwards', async () => {
+  const store = hosting.open({ poolSize: 2, statementTimeoutMs: 300, connectTimeoutMs: 600 });
+  const api = await hosting.start({ store });
+  const tenant = await makeTenant(api);
+  const workerId = await register(api, tenant.token);
+  const claim = () =>
+    api.fetch(`${api.url}/api/worker/claim`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tenant.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ workerId, taskTypes: WORK, waitMs: 0 }),
+    });
+  const db = hosting.open({ idleInTransactionMs: 60_000 });
+  await db.fleet.transaction().execute(async (tx) => {
+    await sql`lock table worker_tokens, tasks in access exclusive mode`.execute(tx);
+    const answers = await Promise.all(Array.from({ length: 20 }, claim));
+    expect(answers.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual(
+      Array(20).fill([503, '2']),
+    );
+  });
+  expect((await claim()).status).toBe(204);
 });
 
 test('a schema with a breaking change of a newer release is reported as outdated', async () => {

@@ -1,0 +1,157 @@
+import { join } from 'node:path';
+import { sleep } from '@pipeline/runtime';
+import { type StreamingPair, startStreamingPair } from '@pipeline/testing/streaming-pair';
+import { until } from '@pipeline/testing/until';
+import { BOT, SLUG } from '../../test/replicas/host.ts';
+import { type Checks, seconds } from '../checks.ts';
+import { breaches } from '../invariants.ts';
+import type { E2e } from '../journey.ts';
+import { StoreView } from '../store-view.ts';
+import { type Deployment, startDeployment } from './deployment.ts';
+import { Load } from './load.ts';
+import { StreamClient } from './stream-client.ts';
+
+const ISSUES = 12;
+const WORKERS = 4;
+/** Reports before the primary is killed. */
+const REPORTS_BEFORE = 15;
+/** What a supervisor of a cluster needs to notice the loss, before it promotes. */
+const DETECTION_MS = 2_000;
+const WITHIN_MS = 300_000;
+const RECOVERED_WITHIN_MS = 10_000;
+/** A busy machine is no failure. */
+const CONNECT_WITHIN_MS = 30_000;
+
+/** The primary is killed under load and its synchronous standby promoted; everything goes on by itself. */
+export async function failover({ checks, dataDir }: E2e): Promise<void> {
+  const pair = await startStreamingPair({ folder: join(dataDir, 'servers'), settings: { max_connections: '150' } });
+  let deployment: Deployment | undefined;
+  try {
+    deployment = await startDeployment({
+      folder: join(dataDir, 'config'),
+      ownerUrl: pair.primary.url,
+      env: { DATABASE_URL: pair.url, DATABASE_POOL_SIZE: '5' },
+    });
+    await underLoad(checks, pair, deployment);
+  } finally {
+    await deployment?.stop();
+    await pair.close();
+  }
+}
+
+async function underLoad(checks: Checks, pair: StreamingPair, deployment: Deployment): Promise<void> {
+  const { host, monitors } = deployment;
+  const open = async (title: string) =>
+    (await host.api<{ number: number }>('POST', `/repos/${SLUG}/issues`, { title, labels: ['svc:enqueue'] })).number;
+  const operated = await open('The issue of the operator');
+  for (let n = 1; n < ISSUES; n += 1) await open(`Issue ${n}`);
+  const before = new StoreView(pair.primary.url, CONNECT_WITHIN_MS);
+  await until('all issues are taken in', async () => (await before.issues()).length === ISSUES, WITHIN_MS);
+  const streams = monitors.map(({ url }) => new StreamClient(url));
+  const load = new Load(deployment, operated);
+  const { reports, actions } = load.acknowledged;
+  await load.start(WORKERS);
+  await until('work goes on', () => reports.size >= REPORTS_BEFORE && actions.length > 10, WITHIN_MS);
+
+  const killedAt = performance.now();
+  pair.killPrimary();
+  await sleep(DETECTION_MS);
+  // Acknowledgements that were under way when the server died belong to it.
+  const acknowledged = { reports: [...reports.keys()], claims: [...load.acknowledged.claims.keys()] };
+  const operator = { isPaused: load.isPaused, isUncertain: load.isUncertain };
+  await pair.promote();
+  const promotedAt = performance.now();
+  const after = new StoreView(pair.standby.url, CONNECT_WITHIN_MS);
+  checks.note(`killed after ${reports.size} reports, promoted ${seconds(promotedAt - killedAt)} later`);
+  await checkNothingLost(checks, after, { ...acknowledged, ...operator, issue: operated });
+  await checkRecovery(checks, { load, streams, after, promotedAt });
+
+  await until('the other issues are done', async () => (await after.open()).done >= ISSUES - 1, WITHIN_MS);
+  await load.stop();
+  for (const stream of streams) await stream.stop();
+  await checkEnd(checks, { deployment, after, streams, operated });
+}
+
+interface Acknowledged {
+  reports: string[];
+  claims: string[];
+  isPaused: boolean;
+  isUncertain: boolean;
+  issue: number;
+}
+
+/** Read from the promoted server by plain SQL, right after the promotion. */
+async function checkNothingLost(checks: Checks, view: StoreView, all: Acknowledged): Promise<void> {
+  const missing = async (ids: readonly string[], condition: string) =>
+    (
+      await view.rows<{ id: string }>(`select id from unnest('{${ids.join(',')}}'::uuid[]) id
+        where not exists (select from runs r where r.task_id = id and ${condition})`)
+    ).map(({ id }) => id);
+  checks.none(`${all.reports.length} acknowledged reports are kept`, await missing(all.reports, "status = 'finished'"));
+  checks.none(`${all.claims.length} acknowledged claims are kept`, await missing(all.claims, 'true'));
+  const issue = (await view.issues()).find(({ number }) => number === all.issue);
+  checks.that(
+    'the last acknowledged action of the operator is kept',
+    issue !== undefined && (all.isUncertain || issue.isPaused === all.isPaused),
+    { found: issue, ...all },
+  );
+}
+
+interface Recovery {
+  load: Load;
+  streams: readonly StreamClient[];
+  after: StoreView;
+  promotedAt: number;
+}
+
+async function checkRecovery(checks: Checks, { load, streams, after, promotedAt }: Recovery): Promise<void> {
+  const { reports, claims, actions } = load.acknowledged;
+  const isAfter = (at: number) => at > promotedAt;
+  const sessions = async (condition: string) => (await after.rows(`select ${condition}`).catch(() => [])).length;
+  const parts: [string, () => Promise<boolean> | boolean][] = [
+    ['a claim', () => [...claims.values()].some(isAfter)],
+    ['a report', () => [...reports.values()].some(isAfter)],
+    ['an action of the operator', () => actions.some(isAfter)],
+    ['all four LISTEN sessions', async () => (await sessions(LISTENING)) === 4],
+    ['leader locks', async () => (await sessions("from pg_locks where locktype = 'advisory' and granted")) > 0],
+    ['both event streams', () => streams.every(({ events }) => events.some(({ at }) => isAfter(at)))],
+  ];
+  await Promise.all(
+    parts.map(async ([what, holds]) => {
+      await until(what, holds, WITHIN_MS);
+      checks.within(`${what} after the promotion`, performance.now() - promotedAt, RECOVERED_WITHIN_MS);
+    }),
+  );
+}
+
+const LISTENING = `from pg_stat_activity where application_name in ('hosted-api', 'monitor:notifications')`;
+
+interface End {
+  deployment: Deployment;
+  after: StoreView;
+  streams: readonly StreamClient[];
+  operated: number;
+}
+
+async function checkEnd(checks: Checks, { deployment, after, streams, operated }: End): Promise<void> {
+  const { host } = deployment;
+  await until('the outbox is empty', async () => (await after.open()).projections === 0, WITHIN_MS);
+  checks.none('the invariants hold', await breaches(after));
+  const problems: string[] = [];
+  for (const { number } of (await after.issues()).filter((issue) => issue.number !== operated)) {
+    const comments = await host.api<{ user: { login: string } }[]>('GET', `/repos/${SLUG}/issues/${number}/comments`);
+    const own = comments.filter(({ user }) => user.login === BOT.login).length;
+    if (own !== 1) problems.push(`#${number} has ${own} status comments`);
+  }
+  const pulls = await host.api<{ head: { ref: string } }[]>('GET', `/repos/${SLUG}/pulls?state=all&per_page=100`);
+  const branches = pulls.map(({ head }) => head.ref);
+  if (new Set(branches).size !== branches.length) problems.push(`pull requests made twice: ${branches.join(', ')}`);
+  checks.none('the host has one status comment per issue and one pull request per branch', problems);
+  for (const [at, { events, connections }] of streams.entries()) {
+    const ids = events.map(({ id }) => id);
+    const isOrdered = ids.every((id, index) => index === 0 || id > (ids[index - 1] ?? 0));
+    checks.that(`stream ${at + 1}: ${ids.length} events in order, none twice, ${connections} connections`, isOrdered);
+  }
+  const seen = streams.map(({ events }) => events.filter(({ type }) => type === 'state-transition').length);
+  checks.that(`both streams brought the same transitions: ${seen[0]}`, new Set(seen).size === 1, seen);
+}
