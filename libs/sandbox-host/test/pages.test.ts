@@ -20,6 +20,14 @@ const show = async (path: string): Promise<string> => {
   return response.text();
 };
 
+test('lists the issues, the pull requests or both of a repository', async () => {
+  await create('/issues', { title: 'Listed', body: '' });
+  for (const path of ['', '/issues']) expect(await show(path)).toContain('Listed');
+  const pulls = await show('/pulls');
+  expect(pulls).not.toContain('Listed');
+  expect(pulls).toContain('href="/acme/shop/issues"');
+});
+
 describe('the page of an issue', () => {
   test('renders Markdown and shows hostile markup as text', async () => {
     const body = [

@@ -78,7 +78,7 @@ describe.each(['light', 'dark'] as const)('the %s palette', (theme) => {
     ['protan', 9.2, 16.5],
     ['deutan', 8.4, 16],
     ['tritan', 8.7, 17],
-  ] as const)('tells all states apart for %s eyes, and neighbours of a stack further', (eyes, all, neighbours) => {
+  ] as const)('keeps all states apart for %s eyes, and neighbours of a stack further', (eyes, all, neighbours) => {
     const seen = states.map(EYES[eyes]);
     const pairs = seen.flatMap((a, at) => seen.slice(at + 1).map((b) => difference(a, b)));
     expect(Math.min(...pairs)).toBeGreaterThanOrEqual(all);

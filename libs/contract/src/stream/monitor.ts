@@ -78,7 +78,7 @@ export const streamEvents = route({
     'Event types and their payload fields:',
     `\n\n${fields}\n\n`,
     '`repo` of `worker-status` is null only while the worker has no task and serves several repos. `issue-status` is a status',
-    'message of an agent, or an action of an operator that left the issue in its state: `actorType` tells which.',
+    'message of an agent, or an action of an operator that left the issue in its state: see `actorType`.',
   ].join(' '),
   query: z.object({
     repo: slugText('must be owner/name')

@@ -172,7 +172,7 @@ interface PublishedIssue {
   repo: Parameters<typeof formatSlug>[0];
 }
 
-/** An operator's action that leaves an issue in its state: its audit entry, and an event for everybody who reads the issue. */
+/** An operator's action that leaves an issue in its state: its audit entry, and an event for readers of the issue. */
 export function recordIssueOperation(
   unit: TransactionContext,
   subject: PublishedIssue,

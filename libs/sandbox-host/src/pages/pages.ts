@@ -3,7 +3,7 @@ import { type Request, type Response, Router } from 'express';
 import { notFound } from '../http/failure.ts';
 import { PAGE_POLICY, page } from '../http/page.ts';
 import { numberParam } from '../http/request.ts';
-import { issueOf } from '../issues/changes.ts';
+import { issueOf, isPull } from '../issues/changes.ts';
 import { GLOBAL, type IssueRecord, type RepoRecord, type Sandbox } from '../state/model.ts';
 import { findKnownRepo } from '../state/sandbox.ts';
 import { issuePage } from './issue-page.ts';
@@ -29,11 +29,14 @@ export function pageRoutes(sandbox: Sandbox, monitorUrl: string | undefined): Ro
     const monitor = monitorUrl === undefined ? html`` : html`<p><a href="${monitorUrl}">Open the monitor</a></p>`;
     res.send(page('Repositories', html`${monitor}${items}`));
   });
-  router.get('/:owner/:repo', (req, res) => {
+  const list = (which: Which) => (req: Request, res: Response) => {
     const repo = publicRepo(sandbox, req);
     const clone = html`<p><code>git clone ${sandbox.url()}${link(repo)}.git</code></p>`;
-    res.send(page(`${repo.owner}/${repo.name}`, html`${clone}${table(sandbox, repo)}`));
-  });
+    res.send(page(`${repo.owner}/${repo.name}`, html`${clone}${tabs(repo, which)}${table(sandbox, repo, which)}`));
+  };
+  router.get('/:owner/:repo', list('all'));
+  router.get('/:owner/:repo/issues', list('issues'));
+  router.get('/:owner/:repo/pulls', list('pulls'));
   const show = async (req: Request, res: Response) => {
     const repo = publicRepo(sandbox, req);
     const issue = issueOf(sandbox, repo, numberParam(req, 'number'));
@@ -51,9 +54,25 @@ function publicRepo(sandbox: Sandbox, req: Request): RepoRecord {
   return repo;
 }
 
-function table(sandbox: Sandbox, repo: RepoRecord): Html {
-  const issues = sandbox.state.list('issue', repo.id);
-  if (issues.length === 0) return html`<p>No issues yet.</p>`;
+/** What a list of a repository shows. */
+type Which = 'all' | 'issues' | 'pulls';
+const TABS = [
+  ['all', '', 'All'],
+  ['issues', '/issues', 'Issues'],
+  ['pulls', '/pulls', 'Pull requests'],
+] as const;
+
+function tabs(repo: RepoRecord, shown: Which): Html {
+  const items = TABS.map(([which, path, name]) =>
+    which === shown ? html`<strong>${name}</strong> ` : html`<a href="${link(repo)}${path}">${name}</a> `,
+  );
+  return html`<p>${items}</p>`;
+}
+
+function table(sandbox: Sandbox, repo: RepoRecord, which: Which = 'all'): Html {
+  const all = sandbox.state.list('issue', repo.id);
+  const issues = all.filter((issue) => which === 'all' || isPull(issue) === (which === 'pulls'));
+  if (issues.length === 0) return html`<p>${which === 'pulls' ? 'No pull requests yet.' : 'No issues yet.'}</p>`;
   const rows = issues.reverse().map((issue) => row(sandbox, repo, issue));
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Issues of ${repo.owner}/${repo.name}"><table>
 <thead><tr><th>Number</th><th>Title</th><th>State</th><th>Comments</th><th>Changed</th></tr></thead>

@@ -4,7 +4,7 @@ import { after } from './timers.ts';
 let hasPainted = false;
 
 /**
- * Returns whether a page has been painted since the start: what is below the fold of the first view is rendered after
+ * Returns whether a page has been painted since the start: what is below the first view is rendered after
  * what is above it.
  */
 export function usePainted(): boolean {
