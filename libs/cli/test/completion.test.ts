@@ -34,10 +34,10 @@ const SHELLS = {
   // Outside of a widget compadd does not work: its place takes a function that prints what it is given.
   zsh: (words: readonly string[]) =>
     [
-      'autoload -Uz compinit; compinit -u -D; compadd() { print -l -- $@[2,-1] }; source /dev/stdin',
+      'autoload -Uz compinit; compinit -u -D; compadd() { print -l -- $@[2,-1] }; eval "$(cat)"',
       `words=(${words.map((word) => `'${word}'`).join(' ')}); CURRENT=${words.length}; _pipeline`,
     ].join('\n'),
-  fish: (words: readonly string[]) => `source /dev/stdin; complete -C '${words.join(' ')}'`,
+  fish: (words: readonly string[]) => `cat | source; complete -C '${words.join(' ')}'`,
 };
 const FLAGS = { zsh: '-f', fish: '--no-config' };
 
