@@ -17,6 +17,9 @@ const node = (script, ...args) =>
     stdio: 'inherit',
   });
 
+/** The oldest version that has what the bundles use. */
+const OLDEST_NODE = 22;
+
 /** Fills the folder with what the package contains. */
 const PACKAGES = {
   agent: (folder) => program('agent', folder),
@@ -39,7 +42,19 @@ if (!Object.hasOwn(PACKAGES, name) || positionals.length !== 1) {
   }
 }
 
-/** A bundled program. Its source maps stay behind; Node 22 is the oldest version that has what the bundle uses. */
+/** What npm links: npm only warns of a version that is too old, and the bundle would fail with an error of its own. */
+function starter(command) {
+  return `#!/usr/bin/env node
+if (Number.parseInt(process.versions.node, 10) < ${OLDEST_NODE}) {
+  console.error('${command} needs Node ${OLDEST_NODE} or later; this is Node ' + process.versions.node);
+  process.exitCode = 78;
+} else {
+  require('./main.cjs');
+}
+`;
+}
+
+/** A bundled program. Its source maps stay behind. */
 async function program(library, folder) {
   node('scripts/bundle.mjs', library, '--out', folder);
   const home = join(root, 'libs', library);
@@ -53,10 +68,12 @@ async function program(library, folder) {
     license,
     // npm compares it with the repository whose workflow publishes the package.
     repository: { ...repository, directory: `libs/${library}` },
-    bin: Object.fromEntries(Object.keys(bin).map((command) => [command, 'bin/main.cjs'])),
-    engines: { node: '>=22' },
+    bin: Object.fromEntries(Object.keys(bin).map((command) => [command, 'bin/start.cjs'])),
+    engines: { node: `>=${OLDEST_NODE}` },
     files: ['bin'],
   };
+  const [command = ''] = Object.keys(bin);
+  await writeFile(join(folder, 'bin/start.cjs'), starter(command), { mode: 0o755 });
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
   for (const from of [join(home, 'README.md'), join(root, 'LICENSE')])
     await cp(from, join(folder, from.split('/').pop()));

@@ -29,10 +29,36 @@ describe('the completion of bash', () => {
   });
 });
 
-test.each(['zsh', 'fish'])('prints a script that %s accepts, where it is installed', async (shell) => {
-  const { code, stdout } = await cli.run(['completion', shell]);
-  expect([code, stdout]).toEqual([0, expect.stringContaining('admin worker-token')]);
-  if (has(shell)) expect(spawnSync(shell, ['-n'], { input: stdout, encoding: 'utf8' }).stderr).toBe('');
+/** How each shell shows the words that the completion offers for the last word of a line. */
+const SHELLS = {
+  // Outside of a widget compadd does not work: its place takes a function that prints what it is given.
+  zsh: (words: readonly string[]) =>
+    [
+      'autoload -Uz compinit; compinit -u -D; compadd() { print -l -- $@[2,-1] }; eval "$(cat)"',
+      `words=(${words.map((word) => `'${word}'`).join(' ')}); CURRENT=${words.length}; _pipeline`,
+    ].join('\n'),
+  fish: (words: readonly string[]) => `cat | source; complete -C '${words.join(' ')}'`,
+};
+const FLAGS = { zsh: '-f', fish: '--no-config' };
+
+describe.each(['zsh', 'fish'] as const)('the completion of %s', (shell) => {
+  test('is a script that the shell accepts, where it is installed', async () => {
+    const { code, stdout } = await cli.run(['completion', shell]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('admin worker-token')]);
+    if (has(shell)) expect(spawnSync(shell, ['-n'], { input: stdout, encoding: 'utf8' }).stderr).toBe('');
+  });
+
+  (has(shell) ? test : test.skip).each([
+    ['commands', ['pipeline', ''], 'login'],
+    ['commands of a group', ['pipeline', 'admin', 'org', ''], 'create'],
+    ['options', ['pipeline', 'issues', 'acme/shop', '--'], '--state'],
+  ])('offers %s', async (_what, line, wanted) => {
+    const { stdout: input } = await cli.run(['completion', shell]);
+    const run = spawnSync(shell, [FLAGS[shell], '-c', SHELLS[shell](line)], { input, encoding: 'utf8' });
+    expect([run.status, run.stderr]).toEqual([0, '']);
+    expect(run.stdout.split('\n')).toContain(wanted);
+    expect(run.stdout.split('\n')).not.toContain(wanted === 'create' ? 'login' : 'create');
+  });
 });
 
 test('refuses another shell with 2', async () => {

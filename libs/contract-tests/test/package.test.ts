@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -29,4 +29,14 @@ test('its program ends with status 78 and names the target when that does not an
     env: { PATH: process.env.PATH, MONITOR_PASSWORD: 'p' },
   });
   expect(run).toMatchObject({ status: 78, stderr: expect.stringContaining('http://127.0.0.1:9') });
+});
+
+test('its program says which Node it needs when it runs under an older one', () => {
+  const older = join(folder, 'older-node.cjs');
+  const versions = `{ ...process.versions, node: '20.19.5' }`;
+  writeFileSync(older, `Object.defineProperty(process, 'versions', { value: ${versions} });`);
+  const program = join(project, 'node_modules/.bin/pipeline-contract');
+  const run = spawnSync(process.execPath, ['--require', older, program, '--version'], { encoding: 'utf8' });
+  expect(run.stderr).toBe('pipeline-contract needs Node 22 or later; this is Node 20.19.5\n');
+  expect(run.status).toBe(78);
 });

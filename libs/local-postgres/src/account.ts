@@ -9,9 +9,11 @@ export interface Account {
   ids: { uid?: number; gid?: number };
   /** Hands a file or folder to the account. */
   own(path: string): Promise<void>;
+  /** A folder that the account enters by a capability only; null = it may enter all that it needs. */
+  closed: string | null;
 }
 
-const SELF: Account = { prefix: [], ids: {}, own: async () => {} };
+const SELF: Account = { prefix: [], ids: {}, own: async () => {}, closed: null };
 
 /**
  * Postgres refuses to run as root. Root runs it as the existing user `postgres`, else `nobody`; everyone else as
@@ -24,12 +26,13 @@ export async function postgresAccount(paths: string[]): Promise<Account> {
   if (process.getuid?.() !== 0) return SELF;
   const { uid, gid } = await unprivilegedUser();
   const own = (path: string) => chown(path, uid, gid);
-  const reachable = await Promise.all(paths.map((path) => canReach(path, uid, gid)));
-  if (reachable.every(Boolean)) return { prefix: [], ids: { uid, gid }, own };
+  const found = await Promise.all(paths.map((path) => closedFolder(path, uid, gid)));
+  const closed = found.find((folder) => folder !== null) ?? null;
+  if (closed === null) return { prefix: [], ids: { uid, gid }, own, closed };
   const capability = '-all,+dac_read_search';
   const identity = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
   const prefix = ['setpriv', ...identity, `--inh-caps=${capability}`, `--ambient-caps=${capability}`, '--'];
-  return { prefix, ids: {}, own };
+  return { prefix, ids: {}, own, closed };
 }
 
 async function unprivilegedUser(): Promise<{ uid: number; gid: number }> {
@@ -41,12 +44,12 @@ async function unprivilegedUser(): Promise<{ uid: number; gid: number }> {
   throw new Error('Postgres does not run as root, and there is no user postgres or nobody: start as an ordinary user');
 }
 
-/** Whether every folder on the way to `path` lets the user through. */
-async function canReach(path: string, uid: number, gid: number): Promise<boolean> {
+/** @returns the folder nearest to `path`, itself included, that does not let the user through; null = none. */
+async function closedFolder(path: string, uid: number, gid: number): Promise<string | null> {
   for (let folder = path; ; folder = dirname(folder)) {
     const { mode, uid: owner, gid: group } = await stat(folder);
     const bit = owner === uid ? 0o100 : group === gid ? 0o010 : 0o001;
-    if ((mode & bit) === 0) return false;
-    if (folder === dirname(folder)) return true;
+    if ((mode & bit) === 0) return folder;
+    if (folder === dirname(folder)) return null;
   }
 }

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { makePrivateFolder, sleep } from '@pipeline/runtime';
+import { makePrivateFolder, StartError, sleep } from '@pipeline/runtime';
 import { type Account, postgresAccount } from './account.ts';
 import { dataOwner, releaseData, takeData } from './data-owner.ts';
 
@@ -53,6 +53,19 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   }
 }
 
+/** The capability to enter closed folders can be missing, as in containers, and so can the program that grants it. */
+const isRefused = (error: unknown): boolean => /permission denied|not permitted|ENOENT/i.test(String(error));
+
+/** @returns the error of a start, which names the folder where Postgres runs as a user who may not enter it. */
+function startProblem({ closed }: Account, error: unknown): unknown {
+  if (closed === null || !isRefused(error)) return error;
+  return new StartError(
+    `Postgres did not start: root runs it as another user, who may not enter ${closed}. Move the checkout and the data folder ` +
+      `to where every user may enter, such as /srv or /opt (or chmod o+x ${closed}), or use --database-url.`,
+    { cause: error, exitCode: 1 },
+  );
+}
+
 /** Deletes a data folder whose owner died, after stopping the server that it left running. Others are left alone. */
 export async function removeAbandoned(dataDir: string): Promise<void> {
   if ((await dataOwner(dataDir))?.alive !== false) return;
@@ -62,7 +75,8 @@ export async function removeAbandoned(dataDir: string): Promise<void> {
 
 async function locate(dataDir: string): Promise<Cluster> {
   const binaries = findBinaries();
-  const account = await postgresAccount([dataDir, binaries]);
+  // The data folder itself is handed to the account.
+  const account = await postgresAccount([dirname(dataDir), binaries]);
   return { dataDir, binaries, account, data: join(dataDir, 'cluster'), log: join(dataDir, 'postgres.log') };
 }
 
@@ -70,10 +84,9 @@ async function startIn(dataDir: string, options: PostgresOptions): Promise<Postg
   const cluster = await locate(dataDir);
   await cluster.account.own(dataDir);
   await endPredecessor(cluster);
-  const password = await initialise(cluster);
-  const port = await freePort(options.port);
-  const own = { listen_addresses: '127.0.0.1', unix_socket_directories: '', port: `${port}` };
-  await start(cluster, { ...options.settings, ...own });
+  const { password, port } = await startCluster(cluster, options).catch((error: unknown) => {
+    throw startProblem(cluster.account, error);
+  });
   const pid = await serverPid(cluster);
   let stopping: Promise<void> | undefined;
   return {
@@ -86,6 +99,14 @@ async function startIn(dataDir: string, options: PostgresOptions): Promise<Postg
       return stopping;
     },
   };
+}
+
+async function startCluster(cluster: Cluster, { port: wanted, settings }: PostgresOptions) {
+  const password = await initialise(cluster);
+  const port = await freePort(wanted);
+  const own = { listen_addresses: '127.0.0.1', unix_socket_directories: '', port: `${port}` };
+  await start(cluster, { ...settings, ...own });
+  return { password, port };
 }
 
 interface Cluster {

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { postgresAccount } from '../src/account.ts';
@@ -132,4 +133,44 @@ test('what a killed owner left is deleted with its server; what is in use, or no
   await mkdir(dataDir);
   await removeAbandoned(dataDir);
   expect(await readdir(dataDir)).toEqual([]);
+});
+
+/** Root without the capability to enter folders, as in most containers. */
+const canDropCapability =
+  process.getuid?.() === 0 && spawnSync('setpriv', ['--bounding-set=-dac_read_search', '--', 'true']).status === 0;
+
+const withoutCapability = (folder: string) => {
+  const main = join(import.meta.dirname, '../src/main.ts');
+  const args = [
+    '--bounding-set=-dac_read_search',
+    '--',
+    process.execPath,
+    '--disable-warning=ExperimentalWarning',
+    main,
+  ];
+  const env = { ...process.env, POSTGRES_DIR: folder, POSTGRES_PORT: '0' };
+  return spawn('setpriv', args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+};
+const asRoot = canDropCapability ? test : test.skip;
+
+asRoot('names the folder that the user of Postgres may not enter', async () => {
+  const closed = await mkdtemp(join(tmpdir(), 'pipeline-closed-'));
+  await mkdir(join(closed, 'parent'));
+  const child = withoutCapability(join(closed, 'parent/data'));
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  await rm(closed, { recursive: true });
+  expect(stderr).toContain(`who may not enter ${closed}`);
+  expect(stderr).toContain('--database-url');
+  expect(code).toBe(1);
+});
+
+asRoot('starts without that capability when every folder lets the user through', async () => {
+  const open = await mkdtemp(join(tmpdir(), 'pipeline-open-'));
+  await chmod(open, 0o755);
+  const child = withoutCapability(join(open, 'data'));
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  expect(await query(JSON.parse(String(line)), 'select 1 as one')).toEqual([{ one: 1 }]);
+  child.kill();
+  await once(child, 'exit');
+  await rm(open, { recursive: true });
 });
