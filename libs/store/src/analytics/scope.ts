@@ -21,4 +21,4 @@ export const waitingFacts = (scope: AnalyticsScope): RawBuilder<unknown> => wait
 
 /** The same for deltas that meet a condition. */
 export const waitingOf = (of: Of): RawBuilder<unknown> => sql`
-  d as (select r.tenant_id, r.repo_id, r.at, r.body from rollup_deltas r where ${of('r')}), ${factsOfDeltas}`;
+  d as materialized (select r.tenant_id, r.repo_id, r.at, r.body from rollup_deltas r where ${of('r')}), ${factsOfDeltas}`;

@@ -882,6 +882,7 @@ export interface DB {
     heartbeat_at: string | null;
     id: Generated<number>;
     last_id: number;
+    tenant_id: Generated<number>;
   };
   stream_events: {
     created_at: Generated<string>;
@@ -1149,7 +1150,7 @@ export const COLUMNS = {
   strategy_charters: ['author', 'created_at', 'envelope', 'goals', 'repo_id', 'tenant_id', 'version'],
   strategy_runs: ['consecutive_failures', 'cost_usd', 'created_at', 'failure_reason', 'id', 'iso_week', 'next_due_at', 'outcome', 'repo_id', 'snapshot_version', 'tenant_id'],
   strategy_snapshots: ['activated_at', 'approved_at', 'approved_by', 'changes', 'charter_version', 'cost_usd', 'created_at', 'evidence', 'intent', 'iso_week', 'parent_version', 'proposed_by', 'rationale', 'rejected_at', 'rejected_by', 'rejection_reason', 'repo_id', 'risk', 'slate', 'source', 'status', 'superseded_at', 'superseded_by', 'tenant_id', 'version'],
-  stream_counter: ['heartbeat_at', 'id', 'last_id'],
+  stream_counter: ['heartbeat_at', 'id', 'last_id', 'tenant_id'],
   stream_events: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],
   stream_outbox: ['created_at', 'data', 'event_type', 'id', 'tenant_id'],
   task_counts: ['at', 'event_type', 'grain', 'n', 'repo_id', 'task_type', 'tenant_id'],

@@ -104,6 +104,43 @@ describe('the event stream', () => {
   });
 });
 
+describe('an event whose predecessor is missing', () => {
+  const { store, clock } = database;
+  const missingOne = async () => {
+    clock.now = new Date('2026-03-01T11:00:00Z');
+    for (let n = 0; n < 4; n += 1) await emitOne(n);
+    const ids = (await sequenceStream(store.fleet)).map(({ id }) => id);
+    await database.db
+      .deleteFrom('stream_events')
+      .where('id', '=', ids[1] ?? 0)
+      .execute();
+    return ids;
+  };
+  const after = async (id: number) => (await streamAfter(store.fleet, id)).map((event) => event.id);
+
+  test('is held back while a commit on another server may be under way', async () => {
+    const [first = 0, second = 0, third, fourth] = await missingOne();
+    expect(await after(first - 1)).toEqual([first]);
+    expect(await after(first)).toEqual([]);
+    expect(await after(second)).toEqual([third, fourth]);
+  });
+
+  test('is returned when the predecessor is missing for five seconds', async () => {
+    const [first = 0, , third, fourth] = await missingOne();
+    clock.now = new Date('2026-03-01T11:00:05.001Z');
+    expect(await after(first)).toEqual([third, fourth]);
+  });
+
+  test('is returned at once when the predecessor was deleted by age', async () => {
+    const [first = 0, , third, fourth] = await missingOne();
+    await database.db
+      .updateTable('stream_counter')
+      .set({ last_id: first + 1 + 10_000 })
+      .execute();
+    expect(await after(first)).toEqual([third, fourth]);
+  });
+});
+
 describe('the heartbeat of the stream', () => {
   const beats = () =>
     database.db.selectFrom('stream_events').select('id').where('event_type', '=', 'heartbeat').execute();

@@ -1,6 +1,7 @@
 import { STATES } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../driver/database.ts';
+import { fleetNote } from '../../driver/fragments.ts';
 import { prepared } from '../../driver/prepared.ts';
 import { ALL_SUMS, addTo, everyKind, type Sums } from './sums.ts';
 
@@ -135,11 +136,13 @@ const written = (sums: Sums): RawBuilder<unknown> =>
 const aggregate = prepared(
   'aggregate-rollups',
   () => sql<{ aggregated: number }>`
+    ${fleetNote('deltas of every tenant')}
     with lead as materialized (select pg_try_advisory_xact_lock(${SUMS_LOCK}) as held),
     d as (
       delete from rollup_deltas
-      where id in (
-        select r.id from rollup_deltas r where (select held from lead) order by r.id limit ${sql.lit(AGGREGATE_BATCH)})
+      where (tenant_id, id) in (
+        select r.tenant_id, r.id from rollup_deltas r where (select held from lead)
+        order by r.tenant_id, r.id limit ${sql.lit(AGGREGATE_BATCH)})
       returning tenant_id, repo_id, at, body
     ),
     ${factsOfDeltas},
@@ -148,8 +151,8 @@ const aggregate = prepared(
 );
 
 /**
- * Aggregates a batch of deltas into the rollups, in one statement. Any number of processes may call it: one of them
- * does the work. @returns how many deltas were aggregated, and whether there are more.
+ * Aggregates a batch of deltas into the rollups, in one statement, in order of the primary key. Any number of processes
+ * may call it: one of them does the work. @returns how many deltas were aggregated, and whether there are more.
  */
 export async function aggregateRollups(fleet: Db): Promise<{ aggregated: number; more: boolean }> {
   const row = await aggregate.first(fleet, {});

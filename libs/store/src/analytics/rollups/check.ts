@@ -44,7 +44,7 @@ function differences(sums: Sums, stretch: Stretch): RawBuilder<unknown> {
   return sql`
     expected as (with ${sql.join(rows)} ${everyKind(sums, sums.cells)}),
     waiting as (
-      with d as (select tenant_id, repo_id, at, body from rollup_deltas), ${factsOfDeltas} ${everyKind(sums, sums.cells)}
+      with d as materialized (select tenant_id, repo_id, at, body from rollup_deltas), ${factsOfDeltas} ${everyKind(sums, sums.cells)}
     ),
     of_stretch as (
       select ${names(keys)}, ${added(sums.sums)}

@@ -47,6 +47,8 @@ import { up as userIdentities } from './0041-0060/0045-user-identities.ts';
 import { up as invitations } from './0041-0060/0046-invitations.ts';
 import { up as clockFunction } from './0041-0060/0047-clock-function.ts';
 import { up as distribution } from './0041-0060/0048-distribution.ts';
+import { up as distributedRollups } from './0041-0060/0050-distributed-rollups.ts';
+import { up as distributedStream } from './0041-0060/0051-distributed-stream.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -104,4 +106,6 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0046-invitations': { up: invitations },
   '0047-clock-function': { up: clockFunction },
   '0048-distribution': { up: distribution },
+  '0050-distributed-rollups': { up: distributedRollups },
+  '0051-distributed-stream': { up: distributedStream },
 };
