@@ -3,7 +3,7 @@ import { type Request, type Response, Router } from 'express';
 import { notFound } from '../http/failure.ts';
 import { PAGE_POLICY, page } from '../http/page.ts';
 import { numberParam } from '../http/request.ts';
-import { issueOf, isPull } from '../issues/changes.ts';
+import { isPull, issueOf } from '../issues/changes.ts';
 import { GLOBAL, type IssueRecord, type RepoRecord, type Sandbox } from '../state/model.ts';
 import { findKnownRepo } from '../state/sandbox.ts';
 import { issuePage } from './issue-page.ts';

@@ -32,14 +32,13 @@ export class Browser {
   submit(action: string, fields: Fields): Promise<URL | null> {
     const form = this.#formOf(action);
     if (form === undefined) throw new CheckFailed(`the page has no form for ${action}`);
-    const hidden = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)];
-    const given = hidden.map(([, name = '', value = '']) => [name, value.replaceAll('&amp;', '&')]);
-    return this.#follow(action, { ...Object.fromEntries(given), ...fields });
+    return this.#follow(action, { ...hiddenFields(form), ...fields });
   }
 
   /** The value of the first choice of a form, where it has some. */
   choiceOf(action: string, name: string): string | undefined {
-    return new RegExp(`<input type="radio" name="${name}" value="([^"]*)"`).exec(this.#formOf(action) ?? '')?.[1];
+    const [, choice] = (this.#formOf(action) ?? '').split(`<input type="radio" name="${name}" value="`);
+    return choice?.split('"')[0];
   }
 
   async #follow(address: string, form?: Fields): Promise<URL | null> {
@@ -69,7 +68,9 @@ export class Browser {
   }
 
   #formOf(action: string): string | undefined {
-    return new RegExp(`<form[^>]*action="${action}"[^>]*>(.*?)</form>`, 's').exec(this.#page)?.[1];
+    const [, ...forms] = this.#page.split('<form');
+    const found = forms.find((form) => form.split('>')[0]?.includes(`action="${action}"`));
+    return found?.split('</form>')[0];
   }
 
   #keepCookies({ headers }: Answer): void {
@@ -83,4 +84,14 @@ export class Browser {
       else this.#cookies.set(name, { value, path });
     }
   }
+}
+
+/** The hidden fields of a form, in the notation of the service's pages. */
+function hiddenFields(form: string): Fields {
+  const [, ...inputs] = form.split('<input type="hidden" name="');
+  const fields = inputs.map((input) => {
+    const [, name = '', value = ''] = /^([^"]+)" value="([^"]*)">/.exec(input) ?? [];
+    return [name, value.replaceAll('&amp;', '&')];
+  });
+  return Object.fromEntries(fields);
 }
