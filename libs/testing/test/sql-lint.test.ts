@@ -44,13 +44,13 @@ describe('statements that run on one shard pass', () => {
     ['a clock that fills a NULL', 'update tasks set started_at = least(started_at, svc_now()) where tenant_id = $1'],
     [
       'a local table that is read before the join',
-      `with c as materialized (select tenant_id, repo_id, usd from cost_sums)
-       select r.name, c.usd from c join repos r on r.tenant_id = c.tenant_id and r.id = c.repo_id where r.tenant_id = $1`,
+      `with c as materialized (select tenant_id, name from worker_tokens)
+       select r.name, c.name from c join repos r on r.tenant_id = c.tenant_id where r.tenant_id = $1`,
     ],
     ['an advisory lock beside no table', `select pg_advisory_xact_lock(hashtextextended('x', $1))`],
     [
       'an advisory lock beside a local table',
-      'update stream_counter set last_id = 1 where (select pg_try_advisory_xact_lock(1))',
+      'update trace_cursor set run_id = 1 where (select pg_try_advisory_xact_lock(1))',
     ],
     ['a union', 'select id from issues where tenant_id = $1 union all select id from runs where tenant_id = $1'],
     [
@@ -173,16 +173,16 @@ describe('each rule stops what breaks it', () => {
       'INSERT calls svc_now() inside CASE or COALESCE',
     ],
     [
-      'select r.name from cost_sums c join repos r on r.tenant_id = c.tenant_id where r.tenant_id = $1',
-      'local cost_sums is joined with distributed repos',
+      'select r.name from worker_tokens t join repos r on r.tenant_id = t.tenant_id where r.tenant_id = $1',
+      'local worker_tokens is joined with distributed repos',
     ],
     [
       'select (select role from memberships m where m.tenant_id = $1 and m.user_id = c.user_id) from oauth_connections c',
       'local oauth_connections is joined with distributed memberships',
     ],
     [
-      'select id from repos r where tenant_id = $1 and exists (select from cost_sums c where c.repo_id = r.id)',
-      'local cost_sums is joined with distributed repos',
+      'select id from repos r where tenant_id = $1 and exists (select from worker_tokens t where t.tenant_id = r.tenant_id)',
+      'local worker_tokens is joined with distributed repos',
     ],
     [
       'select pg_advisory_xact_lock(id) from repos where tenant_id = $1',

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { withSecretFiles } from '@pipeline/runtime/secret-files';
 import { z } from 'zod';
-import { Servers } from '../driver/servers.ts';
+import { isDatabaseUrl, Servers } from '../driver/servers.ts';
 import { isRefusedLogin, isUnavailable } from '../driver/store-errors.ts';
 import { distribute, printDistribution } from './distribute.ts';
 import { migrateToLatest } from './schema.ts';
@@ -21,7 +21,8 @@ Exit status: 0 done, 1 it failed (see \`error\`), 2 wrong usage, 78 wrong settin
 `;
 
 const postgresUrl = z
-  .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' })
+  .string()
+  .refine(isDatabaseUrl, { error: 'must be a postgres:// URL', abort: true })
   .refine((text) => new Servers(text).count === 1, 'must name one server, the primary');
 const password = z.string().min(1).optional();
 const Env = z.object({

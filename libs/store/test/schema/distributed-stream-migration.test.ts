@@ -5,7 +5,6 @@ import { aggregateRollups, sequenceStream, streamAfter, unfoldedDeltas } from '.
 import { MIGRATIONS } from '../../src/schema/migrations/index.ts';
 
 const database = testDatabase();
-const { db, store } = database;
 
 /** The keys before migrations 0050 and 0051. */
 const EARLIER_KEYS = [
@@ -32,27 +31,28 @@ const EARLIER_SEQUENCE = `
 
 const emit = (n: number) =>
   sql`insert into stream_outbox (tenant_id, event_type, data) values (1, 'alert', ${JSON.stringify({ n })}::jsonb)`.execute(
-    db,
+    database.db,
   );
 const append = () =>
   sql`
     insert into rollup_deltas (tenant_id, repo_id, body)
-    values (1, 2, '{"events": [{"type": "task_claimed", "task": "plan", "n": 1}]}')`.execute(db);
-const claims = () => db.selectFrom('event_counts').select(['tenant_id', 'n']).where('grain', '=', 'month').execute();
+    values (1, 2, '{"events": [{"type": "task_claimed", "task": "plan", "n": 1}]}')`.execute(database.db);
+const claims = () =>
+  database.db.selectFrom('event_counts').select(['tenant_id', 'n']).where('grain', '=', 'month').execute();
 
 beforeAll(async () => {
-  for (const statement of EARLIER_KEYS) await sql.raw(statement).execute(db);
+  for (const statement of EARLIER_KEYS) await sql.raw(statement).execute(database.db);
   await append();
   await emit(1);
-  await sql.raw(EARLIER_SEQUENCE).execute(db);
+  await sql.raw(EARLIER_SEQUENCE).execute(database.db);
   await emit(2);
-  await MIGRATIONS['0050-distributed-rollups']?.up(db as never);
-  await MIGRATIONS['0051-distributed-stream']?.up(db as never);
+  await MIGRATIONS['0050-distributed-rollups']?.up(database.db as never);
+  await MIGRATIONS['0051-distributed-stream']?.up(database.db as never);
 });
 
 test('keeps numbered and unnumbered events when the stream gets keys by tenant', async () => {
-  expect(await sequenceStream(store.fleet)).toMatchObject([{ id: 2, data: { n: 2 } }]);
-  expect((await streamAfter(store.fleet, 0)).map(({ id, data }) => [id, data.n])).toEqual([
+  expect(await sequenceStream(database.store.fleet)).toMatchObject([{ id: 2, data: { n: 2 } }]);
+  expect((await streamAfter(database.store.fleet, 0)).map(({ id, data }) => [id, data.n])).toEqual([
     [1, 1],
     [2, 2],
   ]);
@@ -60,10 +60,10 @@ test('keeps numbered and unnumbered events when the stream gets keys by tenant',
 
 test('continues the ids when an earlier release numbers events on the new schema', async () => {
   await emit(3);
-  await sql.raw(EARLIER_SEQUENCE).execute(db);
+  await sql.raw(EARLIER_SEQUENCE).execute(database.db);
   await emit(4);
-  await sequenceStream(store.fleet);
-  expect((await streamAfter(store.fleet, 2)).map(({ id, data }) => [id, data.n])).toEqual([
+  await sequenceStream(database.store.fleet);
+  expect((await streamAfter(database.store.fleet, 2)).map(({ id, data }) => [id, data.n])).toEqual([
     [3, 3],
     [4, 4],
   ]);
@@ -71,8 +71,8 @@ test('continues the ids when an earlier release numbers events on the new schema
 
 test('aggregates pending deltas once when deltas get keys by tenant', async () => {
   await append();
-  expect(await unfoldedDeltas(store.fleet)).toBe(2);
-  await aggregateRollups(store.fleet);
-  expect(await unfoldedDeltas(store.fleet)).toBe(0);
+  expect(await unfoldedDeltas(database.store.fleet)).toBe(2);
+  await aggregateRollups(database.store.fleet);
+  expect(await unfoldedDeltas(database.store.fleet)).toBe(0);
   expect(await claims()).toEqual([{ tenant_id: 1, n: 2 }]);
 });

@@ -105,8 +105,8 @@ describe('the event stream', () => {
 });
 
 describe('an event whose predecessor is missing', () => {
-  const { store, clock } = database;
   const missingOne = async () => {
+    const { store, clock } = database;
     clock.now = new Date('2026-03-01T11:00:00Z');
     for (let n = 0; n < 4; n += 1) await emitOne(n);
     const ids = (await sequenceStream(store.fleet)).map(({ id }) => id);
@@ -116,7 +116,7 @@ describe('an event whose predecessor is missing', () => {
       .execute();
     return ids;
   };
-  const after = async (id: number) => (await streamAfter(store.fleet, id)).map((event) => event.id);
+  const after = async (id: number) => (await streamAfter(database.store.fleet, id)).map((event) => event.id);
 
   test('is held back while a commit on another server may be under way', async () => {
     const [first = 0, second = 0, third, fourth] = await missingOne();
@@ -127,7 +127,7 @@ describe('an event whose predecessor is missing', () => {
 
   test('is returned when the predecessor is missing for five seconds', async () => {
     const [first = 0, , third, fourth] = await missingOne();
-    clock.now = new Date('2026-03-01T11:00:05.001Z');
+    database.clock.now = new Date('2026-03-01T11:00:05.001Z');
     expect(await after(first)).toEqual([third, fourth]);
   });
 
