@@ -84,8 +84,8 @@ interface Acknowledged {
 async function checkNothingLost(checks: Checks, view: StoreView, all: Acknowledged): Promise<void> {
   const missing = async (ids: readonly string[], condition: string) =>
     (
-      await view.rows<{ id: string }>(`select id from unnest('{${ids.join(',')}}'::uuid[]) id
-        where not exists (select from runs r where r.task_id = id and ${condition})`)
+      await view.rows<{ id: string }>(`select wanted.id from unnest('{${ids.join(',')}}'::uuid[]) wanted (id)
+        where not exists (select from runs r where r.task_id = wanted.id and ${condition})`)
     ).map(({ id }) => id);
   checks.none(`${all.reports.length} acknowledged reports are kept`, await missing(all.reports, "status = 'finished'"));
   checks.none(`${all.claims.length} acknowledged claims are kept`, await missing(all.claims, 'true'));
