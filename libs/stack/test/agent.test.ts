@@ -37,7 +37,11 @@ afterAll(async () => {
 });
 const database = testDatabase();
 
+let installed: string;
+
 beforeAll(async () => {
+  // First: it blocks this process for longer than idle connections live.
+  installed = join(installedPackage('agent', folder), 'node_modules/.bin/pipeline-agent');
   host = await startHost();
   writeFileSync(join(folder, 'pipeline.yaml'), CONFIG);
   const tenantId = await ensureTenant(database.store.tenant, 'default');
@@ -132,7 +136,6 @@ test('npx in a checkout moves an issue to a merge on the host with a scripted ag
 
 // The command of docs/agents.md: npm run -s tarball -- agent
 test('the package installed from its tarball moves an issue to a merge', async () => {
-  const program = join(installedPackage('agent', folder), 'node_modules/.bin/pipeline-agent');
-  const { output } = startAgent(writing('docs/other.md'), 'agent-2', [program]);
+  const { output } = startAgent(writing('docs/other.md'), 'agent-2', [installed]);
   await done(await openIssue('Another list'), output);
 }, 150_000);
