@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { postForm } from '../src/checks/oauth/post-form.ts';
-import { Probe } from '../src/checks/probe.ts';
+import { Probe, postForm } from '../src/checks/probe.ts';
 import { curlOfCase } from '../src/report/curl-of-case.ts';
 import { credentialMatrix } from '../src/target/credentials.ts';
 import { curlCommand } from '../src/target/curl.ts';

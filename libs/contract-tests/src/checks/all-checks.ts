@@ -8,6 +8,7 @@ import { mcpChecks } from './mcp.ts';
 import { metricsChecks } from './metrics.ts';
 import { MONITOR_REFUSALS } from './monitor-refusals.ts';
 import { oauthChecks } from './oauth/oauth.ts';
+import { oauthLifeChecks } from './oauth/oauth-life.ts';
 import { pagingChecks } from './paging.ts';
 import { refusalCheck } from './refusal.ts';
 import { scratchChecks } from './scratch.ts';
@@ -28,6 +29,7 @@ export function checksOf(surface: Surface): Check[] {
     ...metricsChecks(surface),
     ...mcpChecks(surface),
     ...oauthChecks(surface),
+    ...oauthLifeChecks(surface),
     ...workerChecks(surface),
     ...scratchChecks(surface),
   ];

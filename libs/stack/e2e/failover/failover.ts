@@ -56,7 +56,7 @@ async function underLoad(checks: Checks, pair: StreamingPair, deployment: Deploy
   const killedAt = performance.now();
   pair.killPrimary();
   await sleep(DETECTION_MS);
-  // Acknowledgements that were under way when the server died belong to it.
+  // Acknowledgements that were in flight when the server died belong to it.
   const acknowledged = { reports: [...reports.keys()], claims: [...load.acknowledged.claims.keys()] };
   const operator = { isPaused: load.isPaused, isUncertain: load.isUncertain };
   await pair.promote();

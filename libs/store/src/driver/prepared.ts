@@ -12,9 +12,17 @@ import {
 } from 'kysely';
 import type { DB } from './database.generated.ts';
 import type { Db } from './database.ts';
-import { definePatch, type PatchedTable, PatchQuery } from './patches.ts';
 import { markPrepared } from './statement-client.ts';
-import { defineFold, defineWrite, type Template, type Write, WriteQuery } from './writes.ts';
+import {
+  defineMerge,
+  definePatch,
+  defineWrite,
+  type PatchedTable,
+  PatchQuery,
+  type Template,
+  type Write,
+  WriteQuery,
+} from './writes.ts';
 
 /** Stands for the value of one parameter while a statement is built. Usable wherever Kysely or `sql` takes a value. */
 export type Params<P> = <K extends keyof P & string>(name: K) => RawBuilder<P[K]>;
@@ -140,13 +148,13 @@ const queryOf = (write: Write, params: object): WriteQuery =>
  * Makes two writes that follow each other in a transaction one, with the parameters of both. It does what they do, but
  * reads all rows as they were before the first.
  */
-export function foldedWrite<A extends object, B extends object>(
+export function mergedWrite<A extends object, B extends object>(
   first: PreparedWrite<A>,
   second: PreparedWrite<B>,
   build: (db: Kysely<DB>, param: Params<A & B>) => BuiltWithCtes,
 ): void {
   const write = writeOf(`${first.name}-${second.name}`, build(builder, placeholder as Params<A & B>));
-  defineFold(first.name, second.name, (params) => queryOf(write, params));
+  defineMerge(first.name, second.name, (params) => queryOf(write, params));
 }
 
 type OfRow = { tenantId: number; id: number };

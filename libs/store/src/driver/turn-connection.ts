@@ -13,7 +13,7 @@ const NO_RESULT: QueryResult<unknown> = { rows: [] };
  * a statement needs them; they are then sent as one statement, as each statement costs the server and this process more
  * than its rows do. Results and effects are those of the statements one by one: of the waiting writes none names a table
  * that an earlier one writes, a read overtakes them only if it names no table that they write, and everything else, such
- * as a statement that locks, is sent after them. Several changes of one row become one (`foldedWith`).
+ * as a statement that locks, is sent after them. Several changes of one row become one (`mergedWith`).
  * A waiting write settles at once; if it fails, so does the transaction, and everything combined with it.
  */
 export class TurnConnection implements DatabaseConnection {
@@ -63,9 +63,9 @@ export class TurnConnection implements DatabaseConnection {
 
   #add(query: WriteQuery): void {
     for (const [at, earlier] of this.#waiting.entries()) {
-      const folded = earlier.foldedWith(query);
-      if (!folded) continue;
-      this.#waiting[at] = folded;
+      const merged = earlier.mergedWith(query);
+      if (!merged) continue;
+      this.#waiting[at] = merged;
       return;
     }
     this.#send(withEarlier(this.#waiting, (earlier) => dependsOn(query.write, earlier)));

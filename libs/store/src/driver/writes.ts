@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CompiledQuery, type RootOperationNode } from 'kysely';
-import { COLUMNS } from './database.generated.ts';
+import { COLUMNS, type DB } from './database.generated.ts';
 import { markPrepared } from './statement-client.ts';
 
 /** Compiled SQL whose parameters are numbered from $1. */
@@ -37,7 +37,7 @@ export class WriteQuery implements CompiledQuery<unknown> {
   readonly queryId: CompiledQuery['queryId'];
   readonly #params: object;
 
-  /** @param params the values by name, for a write that it is folded into. */
+  /** @param params the values by name, for a write that it is merged into. */
   constructor(write: Write, parameters: readonly unknown[], params: object = {}) {
     this.write = write;
     this.#params = params;
@@ -47,16 +47,16 @@ export class WriteQuery implements CompiledQuery<unknown> {
   }
 
   /** One write that does what this one does and then `later`; undefined = they stay two. */
-  foldedWith(later: WriteQuery): WriteQuery | undefined {
-    return folds.get(`${this.write.name} ${later.write.name}`)?.({ ...this.#params, ...later.#params });
+  mergedWith(later: WriteQuery): WriteQuery | undefined {
+    return merges.get(`${this.write.name} ${later.write.name}`)?.({ ...this.#params, ...later.#params });
   }
 }
 
-const folds = new Map<string, (params: object) => WriteQuery>();
+const merges = new Map<string, (params: object) => WriteQuery>();
 
 /** Registers the write that replaces two, one after the other. @param make gets the parameters of both. */
-export function defineFold(first: string, second: string, make: (params: object) => WriteQuery): void {
-  folds.set(`${first} ${second}`, make);
+export function defineMerge(first: string, second: string, make: (params: object) => WriteQuery): void {
+  merges.set(`${first} ${second}`, make);
 }
 
 const TABLES: ReadonlySet<string> = new Set(Object.keys(COLUMNS));
@@ -130,4 +130,88 @@ export function combine(queries: readonly WriteQuery[]): CompiledQuery {
     text,
     queries.flatMap(({ parameters }) => parameters),
   );
+}
+
+/** A column and its new value: parameters, times of the store's clock, the row's own columns. */
+interface Assignment extends Template {
+  readonly column: string;
+}
+
+/** A table whose rows are changed by patches; its key is `tenant_id` and `id`. */
+export type PatchedTable = keyof DB & ('issues' | 'runs');
+
+/** Changes of columns of one row. */
+interface Patch {
+  readonly name: string;
+  readonly table: PatchedTable;
+  readonly assignments: readonly Assignment[];
+  readonly write: Write;
+}
+
+/** @throws Error when a value reads a table. */
+export function definePatch(name: string, table: PatchedTable, assignments: readonly Assignment[]): Patch {
+  for (const { column, text } of assignments) {
+    if (footprintOf(text).names.size > 0) throw new Error(`patch ${name}: the value of ${column} reads a table`);
+  }
+  const offset = { count: 0 };
+  const values = assignments.map(({ column, ...value }) => `"${column}" = ${placed(value, offset)}`);
+  const key = `"tenant_id" = $${offset.count + 1} and "id" = $${offset.count + 2}`;
+  const main = {
+    text: `update "${table}" set ${values.join(', ')} where ${key}`,
+    parameters: [...assignments.flatMap(({ parameters }) => parameters), undefined, undefined],
+  };
+  return { name, table, assignments, write: defineWrite(name, [], main) };
+}
+
+function placed({ text, parameters }: Template, offset: { count: number }): string {
+  const before = offset.count;
+  offset.count += parameters.length;
+  return text.replace(/\$(\d+)/g, (_, number) => `$${before + Number(number)}`);
+}
+
+const mergedPatches = new Map<string, Patch | null>();
+
+/** What both patches do, one after the other; null when a value of the second reads what the first writes. */
+function mergePatches(first: Patch, second: Patch): Patch | null {
+  const names = `${first.name} ${second.name}`;
+  const known = mergedPatches.get(names);
+  if (known !== undefined) return known;
+  const changed = new Set(first.assignments.map(({ column }) => column));
+  const reads = second.assignments.some(({ text }) => columnsIn(second.table, text).some((name) => changed.has(name)));
+  const hash = createHash('sha256').update(names).digest('hex').slice(0, 12);
+  const merged = reads
+    ? null
+    : definePatch(`${first.table}-${hash}`, first.table, [...remaining(first, second), ...second.assignments]);
+  mergedPatches.set(names, merged);
+  return merged;
+}
+
+const columnsIn = (table: PatchedTable, text: string): string[] =>
+  (text.match(/[a-z_]+/g) ?? []).filter((word) => (COLUMNS[table] as readonly string[]).includes(word));
+
+const remaining = (first: Patch, second: Patch): Assignment[] =>
+  first.assignments.filter(({ column }) => !second.assignments.some((later) => later.column === column));
+
+type Values = ReadonlyMap<string, readonly unknown[]>;
+type Key = readonly [tenantId: unknown, id: unknown];
+
+/** A patch with its values by column. Patches of one row become one, so that it is written once. */
+export class PatchQuery extends WriteQuery {
+  readonly #patch: Patch;
+  readonly #values: Values;
+  readonly #key: Key;
+
+  constructor(patch: Patch, values: Values, key: Key) {
+    super(patch.write, [...patch.assignments.flatMap(({ column }) => values.get(column) ?? []), ...key]);
+    this.#patch = patch;
+    this.#values = values;
+    this.#key = key;
+  }
+
+  override mergedWith(later: WriteQuery): WriteQuery | undefined {
+    if (!(later instanceof PatchQuery) || later.#patch.table !== this.#patch.table) return undefined;
+    if (later.#key.some((part, at) => part !== this.#key[at])) return undefined;
+    const merged = mergePatches(this.#patch, later.#patch);
+    return merged ? new PatchQuery(merged, new Map([...this.#values, ...later.#values]), this.#key) : undefined;
+  }
 }

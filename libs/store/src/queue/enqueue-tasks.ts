@@ -1,7 +1,7 @@
 import { ANY_AGENT, type Hold, type TaskType } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../driver/database.ts';
-import { foldedWrite, type Params, prepared, preparedWrite } from '../driver/prepared.ts';
+import { mergedWrite, type Params, prepared, preparedWrite } from '../driver/prepared.ts';
 
 export interface NewTask {
   id: string;
@@ -64,7 +64,7 @@ export const endTask = (tx: Tx, tenantId: number, taskId: string): Promise<void>
 
 // The count makes the deletion come first, because an issue has one work task. Turns follow waiting tasks only, so that
 // they are the same with and without the ended one.
-foldedWrite(end, one, (_db, p) => ({
+mergedWrite(end, one, (_db, p) => ({
   ctes: {
     ended: sql`
       delete from tasks where tenant_id = ${p('tenantId')} and id = ${p('endedId')} returning id`,

@@ -120,7 +120,7 @@ export async function streamAfter(fleet: Db, id: number): Promise<StreamEvent[]>
 }
 
 /**
- * Whether the events before this one are gone: deleted by age, or missing for so long that no commit is under way. The
+ * Whether the events before this one are gone: deleted by age, or missing for so long that no commit is in progress. The
  * servers of a distributed store finish one commit within milliseconds of each other, not at once.
  */
 async function isLost(fleet: Db, { id, at }: StreamEvent): Promise<boolean> {

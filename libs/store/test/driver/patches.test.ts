@@ -3,7 +3,7 @@ import { testDatabase } from '@pipeline/testing';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import type { Tx } from '../../src/driver/database.ts';
-import { foldedWrite, type Params, prepared, preparedPatch, preparedWrite } from '../../src/driver/prepared.ts';
+import { mergedWrite, type Params, prepared, preparedPatch, preparedWrite } from '../../src/driver/prepared.ts';
 import { inTransaction } from '../../src/index.ts';
 
 const sent: string[] = [];
@@ -133,7 +133,7 @@ test('fails the transaction with its own error when a write that waited fails', 
   await db.close();
 });
 
-test('replaces a row within a unique key when a deletion and an insertion are folded', async () => {
+test('replaces a row within a unique key when a deletion and an insertion are merged', async () => {
   const end = preparedWrite(
     'test-end',
     (_db, p: Params<{ endedId: number }>) => sql`delete from tasks where id = ${p('endedId')}`,
@@ -142,7 +142,7 @@ test('replaces a row within a unique key when a deletion and an insertion are fo
     'test-add',
     (_db, p: Params<{ id: number }>) => sql`insert into tasks select 1, ${p('id')}::int, 1`,
   );
-  foldedWrite(end, add, (_db, p) => ({
+  mergedWrite(end, add, (_db, p) => ({
     ctes: { test_ended: sql`delete from tasks where id = ${p('endedId')} returning id` },
     main: sql`insert into tasks select 1, ${p('id')}::int, 1 from (select count(*) from test_ended) first`,
   }));

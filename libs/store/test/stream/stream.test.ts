@@ -118,7 +118,7 @@ describe('an event whose predecessor is missing', () => {
   };
   const after = async (id: number) => (await streamAfter(database.store.fleet, id)).map((event) => event.id);
 
-  test('is held back while a commit on another server may be under way', async () => {
+  test('is held back while a commit on another server may be in progress', async () => {
     const [first = 0, second = 0, third, fourth] = await missingOne();
     expect(await after(first - 1)).toEqual([first]);
     expect(await after(first)).toEqual([]);

@@ -1,6 +1,5 @@
 import { CheckFailed } from '../outcome.ts';
-import type { Answer, Probe } from '../probe.ts';
-import { type Fields, postForm } from './post-form.ts';
+import { type Answer, type Fields, type Probe, postForm } from '../probe.ts';
 
 /** Redirects that are followed at most. */
 const MOST_REDIRECTS = 10;

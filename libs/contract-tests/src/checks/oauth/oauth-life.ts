@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Surface } from '@pipeline/contract';
 import { bearer, type UserLogin } from '../../target/credentials.ts';
 import type { Check } from '../check.ts';
 import { CheckSkipped, must, mustEqual } from '../outcome.ts';
-import { NO_CREDENTIAL, type Probe } from '../probe.ts';
+import { type Fields, NO_CREDENTIAL, type Probe, postForm } from '../probe.ts';
 import { Browser } from './browser.ts';
-import { type Fields, postForm } from './post-form.ts';
 
 /** No program listens there: the browser of the checks reads the code from the redirect. */
 const CALLBACK = 'http://127.0.0.1:49152/callback';
@@ -197,4 +197,5 @@ const asksUsers: Check = {
  * What needs a login. Connections are ended and the user is logged out; a registered client without a connection remains,
  * which the service prunes.
  */
-export const oauthLifeChecks: readonly Check[] = [redeemsCodes, rotates, revokes, asksUsers];
+export const oauthLifeChecks = ({ routes }: Surface): readonly Check[] =>
+  routes.some(({ id }) => id === 'getAuthorizationServer') ? [redeemsCodes, rotates, revokes, asksUsers] : [];

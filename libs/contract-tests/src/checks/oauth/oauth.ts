@@ -5,9 +5,7 @@ import { bearer } from '../../target/credentials.ts';
 import type { TargetError } from '../../target/target-error.ts';
 import type { Check } from '../check.ts';
 import { CheckFailed, CheckSkipped, must, mustEqual } from '../outcome.ts';
-import { NO_CREDENTIAL, type Probe } from '../probe.ts';
-import { oauthLifeChecks } from './oauth-life.ts';
-import { postForm } from './post-form.ts';
+import { NO_CREDENTIAL, type Probe, postForm } from '../probe.ts';
 
 interface ServerMetadata {
   issuer: string;
@@ -21,7 +19,7 @@ const anonymous = { credential: NO_CREDENTIAL };
 
 /** The OAuth life: first what needs no login and leaves nothing behind. */
 export const oauthChecks = ({ routes }: Surface): Check[] =>
-  routes.some(({ id }) => id === 'getAuthorizationServer') ? [...WITHOUT_LOGIN, ...oauthLifeChecks] : [];
+  routes.some(({ id }) => id === 'getAuthorizationServer') ? WITHOUT_LOGIN : [];
 
 const metadataOf = async (probe: Probe): Promise<ServerMetadata> =>
   (await probe.send('/.well-known/oauth-authorization-server', anonymous)).json();

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from 'react';
-import { ScrolledText } from '../page/scrolled-text.tsx';
 import styles from './markdown.module.css';
 import { renderMarkdown } from './render.ts';
+import { ScrolledText } from './scrolled-text.tsx';
 
 interface MarkdownProps {
   text: string;

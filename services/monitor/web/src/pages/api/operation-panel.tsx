@@ -1,6 +1,6 @@
 import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
-import { ScrolledText } from '../../page/scrolled-text.tsx';
+import { ScrolledText } from '../../markdown/scrolled-text.tsx';
 import { SidePanel } from '../../peek/side-panel.tsx';
 import styles from './api.module.css';
 import { curlLine, jsonSchema, type Operation, type Parameter, type Schema } from './document.ts';

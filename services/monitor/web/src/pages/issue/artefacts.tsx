@@ -4,8 +4,8 @@ import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { read } from '../../api/query.ts';
+import { ScrolledText } from '../../markdown/scrolled-text.tsx';
 import { Panel } from '../../page/panel.tsx';
-import { ScrolledText } from '../../page/scrolled-text.tsx';
 import styles from './issue.module.css';
 import type { IssueInput } from './issue-input.ts';
 

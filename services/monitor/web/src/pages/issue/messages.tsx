@@ -6,8 +6,8 @@ import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { read } from '../../api/query.ts';
 import type { Reply } from '../../api/types.ts';
+import { ScrolledText } from '../../markdown/scrolled-text.tsx';
 import { Panel } from '../../page/panel.tsx';
-import { ScrolledText } from '../../page/scrolled-text.tsx';
 import styles from './issue.module.css';
 import type { IssueInput } from './issue-input.ts';
 

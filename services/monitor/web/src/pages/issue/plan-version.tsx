@@ -2,7 +2,7 @@ import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
 import { lazy, Suspense } from 'react';
 import type { Reply } from '../../api/types.ts';
-import { ScrolledText } from '../../page/scrolled-text.tsx';
+import { ScrolledText } from '../../markdown/scrolled-text.tsx';
 import styles from './issue.module.css';
 
 const Markdown = lazy(() => import('../../markdown/markdown.tsx'));

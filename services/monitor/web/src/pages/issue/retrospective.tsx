@@ -2,8 +2,8 @@ import { When } from '@pipeline/web/components/when.tsx';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { read } from '../../api/query.ts';
+import { ScrolledText } from '../../markdown/scrolled-text.tsx';
 import { Panel } from '../../page/panel.tsx';
-import { ScrolledText } from '../../page/scrolled-text.tsx';
 import styles from './issue.module.css';
 import type { IssueInput } from './issue-input.ts';
 

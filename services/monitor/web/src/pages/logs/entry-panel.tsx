@@ -2,7 +2,7 @@ import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
 import { NamedValues } from '@pipeline/web/page/named-values.tsx';
-import { ScrolledText } from '../../page/scrolled-text.tsx';
+import { ScrolledText } from '../../markdown/scrolled-text.tsx';
 import { SidePanel } from '../../peek/side-panel.tsx';
 import type { KeyedEntry } from './entries.ts';
 import { Level } from './level.tsx';

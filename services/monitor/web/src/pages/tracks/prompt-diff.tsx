@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { diffLines } from 'diff';
 import { read } from '../../api/query.ts';
 import type { Reply } from '../../api/types.ts';
-import { ScrolledText } from '../../page/scrolled-text.tsx';
+import { ScrolledText } from '../../markdown/scrolled-text.tsx';
 import { type TrackTarget, trackInput } from './track-plans.ts';
 import styles from './tracks.module.css';
 
