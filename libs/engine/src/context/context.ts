@@ -46,6 +46,11 @@ export interface TransactionContext {
   tx: Tx;
   /** Sends a statement whose result is not needed here, without waiting for it. If it fails, the transaction fails. */
   send: Send;
+  /**
+   * Sends the writes that wait to become one statement with later ones. Called between the parts of a transaction that
+   * write the same tables for different issues: each part is then one statement.
+   */
+  flush(): void;
   tenantId: number;
   settings: Settings;
   random(): number;
@@ -57,7 +62,7 @@ export interface TransactionContext {
   /** USD recorded in this transaction and not yet added to the tenant's day. */
   bookedUsd: number;
   /**
-   * Defers writes of contended rows of the tenant (the day's spending, alerts) to the end of the transaction, after
+   * Defers writes of contended rows of the tenant (alerts, the day's spending) to the end of the transaction, after
    * everything else.
    */
   atEnd(work: () => Promise<void>): void;
@@ -79,13 +84,14 @@ export async function inTenant<T>(
   work: (unit: TransactionContext) => Promise<T>,
 ): Promise<T> {
   let channels = new Set<NotifiedChannel>();
-  const result = await inFencedTransaction(engine, async (tx, send) => {
+  const result = await inFencedTransaction(engine, async (tx, send, flush) => {
     channels = new Set();
     const atEnd: (() => Promise<void>)[] = [];
     const dirtyIssues: DirtyIssues = { changed: new Set(), minor: new Set() };
     const unit: TransactionContext = {
       tx,
       send,
+      flush,
       tenantId,
       settings: engine.settings(),
       random: engine.random,
@@ -112,11 +118,14 @@ export async function inTenant<T>(
  * A transaction of the tenant pool. For an engine with a fence it fails once another process leads; the check is
  * pipelined and costs no round trip.
  */
-export function inFencedTransaction<T>(engine: Engine, work: (tx: Tx, send: Send) => Promise<T>): Promise<T> {
+export function inFencedTransaction<T>(
+  engine: Engine,
+  work: (tx: Tx, send: Send, flush: () => void) => Promise<T>,
+): Promise<T> {
   const { fence } = engine;
-  return inTransaction(engine.store.tenant, (tx, send) => {
+  return inTransaction(engine.store.tenant, (tx, send, flush) => {
     if (fence) send(assertLeader(tx, fence));
-    return work(tx, send);
+    return work(tx, send, flush);
   });
 }
 
@@ -156,8 +165,10 @@ function fencedStore(store: Store, fence: Fence): Store {
   };
 }
 
-/** One statement, whatever a use case did to an issue. */
+/** One statement for a use case of one issue, whatever it did to it. */
 async function refreshLists(tx: Tx, tenantId: number, { changed, minor }: DirtyIssues): Promise<void> {
-  const isPassing = changed.size === 0;
-  await refreshIssueList(tx, tenantId, isPassing ? [...minor] : [...changed], isPassing);
+  await Promise.all([
+    refreshIssueList(tx, tenantId, [...changed], false),
+    refreshIssueList(tx, tenantId, [...minor.difference(changed)], true),
+  ]);
 }

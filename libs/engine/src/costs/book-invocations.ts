@@ -52,10 +52,11 @@ export async function bookInvocations(
   unit.send(insertCostEvents(tx, owner, amounts));
   const added = grown.reduce((sum, { usd }) => sum + usd, 0);
   unit.send(addCost(tx, tenantId, owner, added));
-  unit.bookedUsd += added;
   const after = issue && { ...issue, cost_usd: roundUsd(issue.cost_usd + added) };
   if (after) unit.atEnd(() => reportIssueThresholds(unit, after));
-  unit.atEnd(() => addToDay(unit, { repoId: run.repo_id, usd: added }));
+  // Once for all runs of the transaction.
+  if (unit.bookedUsd === 0) unit.atEnd(() => addToDay(unit, run.repo_id));
+  unit.bookedUsd += added;
   if (!after || run.issue_id === null || repo === null) return after;
   unit.dirtyIssues.minor.add(run.issue_id);
   emit(unit, 'cost-update', {

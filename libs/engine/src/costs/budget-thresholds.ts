@@ -23,10 +23,13 @@ import { recordPipelineEvent } from '../records/records.ts';
 /** The alerts of a tenant's day; the next day has the same fingerprints. */
 const OF_DAY = 'budget:day';
 
-/** Adds spending to the tenant's day and reports reached thresholds. */
-export async function addToDay(unit: TransactionContext, booked: { repoId: number; usd: number }): Promise<void> {
-  const day = await addDailySpend(unit.tx, unit.tenantId, booked);
-  unit.bookedUsd -= booked.usd;
+/**
+ * Adds the transaction's spending to the tenant's day and reports reached thresholds.
+ * @param repoId a repo of the spending: that of the day's events.
+ */
+export async function addToDay(unit: TransactionContext, repoId: number): Promise<void> {
+  const day = await addDailySpend(unit.tx, unit.tenantId, { repoId, usd: unit.bookedUsd });
+  unit.bookedUsd = 0;
   await reportDayThresholds(unit, day);
 }
 

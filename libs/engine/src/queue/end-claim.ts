@@ -24,7 +24,7 @@ export function endClaim<T extends object>(
   { body, withContext = false }: { body: { invocations: readonly Invocation[] }; withContext?: boolean },
   work: (unit: TransactionContext, claim: HeldClaim) => Promise<{ answer: T; end: Omit<RunEnd, 'report'> }>,
 ): Promise<T> {
-  const hash = createHash('sha256').update(JSON.stringify(body)).digest('hex');
+  const hash = bodyHash(body);
   return withClaim(
     engine,
     token,
@@ -42,5 +42,8 @@ export function endClaim<T extends object>(
   );
 }
 
-const storedAnswer = <T>(run: RunRow, hash: string): T | undefined =>
+export const bodyHash = (body: object): string => createHash('sha256').update(JSON.stringify(body)).digest('hex');
+
+/** The stored response to the request that ended the run; undefined for another request. */
+export const storedAnswer = <T>(run: RunRow, hash: string): T | undefined =>
   run.report_hash === hash ? (run.report_answer as unknown as T) : undefined;

@@ -1,142 +1,39 @@
-import {
-  AGENT_OF,
-  AppError,
-  type ArtefactInput,
-  type FindingInput,
-  type IntelligenceInput,
-  type Invocation,
-  isSideTask,
-  OUTCOMES_OF,
-  type Outcome,
-  type State,
-  type TaskType,
-} from '@pipeline/domain';
-import {
-  endTask,
-  type IssueRow,
-  insertArtefacts,
-  ownPullRequest,
-  type RecordOwner,
-  type RunRow,
-} from '@pipeline/store';
-import type { Engine, TransactionContext } from '../context/context.ts';
-import type { Actor, HeldClaim } from '../context/issue-context.ts';
-import { loadIssueContext } from '../context/load-issue.ts';
-import { bookInvocations } from '../costs/book-invocations.ts';
-import { saveCodeMap } from '../knowledge/code-map.ts';
-import { saveFindings, saveIntelligence } from '../knowledge/observe.ts';
-import { saveRetrospective } from '../knowledge/retrospectives.ts';
-import { recordTaskEvent, subjectOfRun } from '../records/records.ts';
-import { claimEnded } from '../tasks/work-tasks.ts';
-import { moveBy } from '../workflow/move.ts';
+import { Batcher } from '@pipeline/runtime/batcher';
+import type { Engine } from '../context/context.ts';
+import { applyReport, type Report, type ReportAnswer } from './apply-report.ts';
 import type { ClaimToken } from './claim-types.ts';
 import { endClaim } from './end-claim.ts';
-import { applyResult } from './results.ts';
-
-export type Report = Outcome & {
-  artefacts: ArtefactInput[];
-  findings: FindingInput[];
-  intelligence?: IntelligenceInput[];
-  invocations: Invocation[];
-};
-
-export interface ReportAnswer {
-  ok: true;
-  requeued: false;
-  attempt: number;
-  /** The issue's current state; null for a task without an issue. */
-  state: State | null;
-}
+import { type ReportRequest, reportBatch } from './report-batch.ts';
 
 /**
  * Applies the outcome of a task in one transaction: deletes the task, closes its run, stores costs and records, and
  * applies the decision or writes a dead letter. The same token and body again return the same response and change
- * nothing.
+ * nothing. Concurrent reports of one tenant share a transaction.
  * @throws AppError CLAIM_LOST, TASK_CANCELLED, or INVALID_ARGUMENT for an outcome that a task of this type cannot have.
  */
-export function report(engine: Engine, token: ClaimToken, body: Report): Promise<ReportAnswer> {
+export async function report(engine: Engine, token: ClaimToken, body: Report): Promise<ReportAnswer> {
+  const answer = await batcherOf(engine).submit({ token, body }, String(token.tenantId));
+  return answer ?? reportAlone(engine, token, body);
+}
+
+function reportAlone(engine: Engine, token: ClaimToken, body: Report): Promise<ReportAnswer> {
   // Only an outcome of a work task moves an issue: the others need nothing of it.
   const withContext = body.outcome !== 'scanned' && body.outcome !== 'retrospective';
   return endClaim(engine, token, { body, withContext }, async (unit, claim) => {
-    requireOutcomeOf(claim.run.task_type as TaskType, body);
-    const state = await applyReport(unit, claim, body);
-    const answer: ReportAnswer = { ok: true, requeued: false, attempt: claim.run.attempt, state };
+    const answer = await applyReport(unit, claim, body);
     return { answer, end: { status: 'finished', outcome: body.outcome } };
   });
 }
 
-function requireOutcomeOf(taskType: TaskType, { outcome }: Report): void {
-  const allowed = OUTCOMES_OF[taskType];
-  if (allowed.includes(outcome)) return;
-  throw new AppError(
-    'INVALID_ARGUMENT',
-    `A ${taskType} task cannot end as ${outcome}; it may be: ${allowed.join(', ')}`,
-  );
-}
+type ReportBatcher = Batcher<ReportRequest, ReportAnswer | null>;
 
-async function applyReport(unit: TransactionContext, claim: HeldClaim, body: Report): Promise<State | null> {
-  const { run } = claim;
-  const { tx, tenantId } = unit;
-  const actor: Actor = { type: 'agent', id: run.worker_id, agent: AGENT_OF[run.task_type as TaskType] };
-  unit.send(endTask(tx, tenantId, run.task_id));
-  const issue = await bookInvocations(unit, claim, body.invocations);
-  const owner = await saveRecords(unit, run, issue, body);
-  const { task_id: taskId, task_type: taskType, attempt, worker_id: workerId } = run;
-  if (issue || body.outcome === 'scanned') {
-    recordTaskEvent(unit, subjectOfRun(run, issue), 'task_completed', { taskId, taskType, attempt, workerId });
-    // The repo may have a limit of claims; the next one can begin.
-    if (isSideTask(taskType)) unit.notify('svc_tasks');
-  }
-  if (body.outcome === 'scanned') await saveCodeMap(unit, run, body.result);
-  const retrospectiveId =
-    issue && body.outcome === 'retrospective' ? await saveRetrospective(unit, { run, issue }, body.result) : null;
-  const observed = { items: body.intelligence ?? [], retrospectiveId };
-  await saveIntelligence(unit, { ...owner, issueNumber: issue?.issue_number ?? null }, observed);
-  if (!issue) return null;
-  if (isSideTask(taskType)) return issue.state;
-  // A reported finding may block the issue, and dependencies are written by its result only.
-  const known = body.findings.length === 0 ? claim.around?.context : undefined;
-  const { subject, outcome } = await applyResult(unit, await loadIssueContext(unit, issue, known), {
-    reported: body,
-    claimedHead: run.head_sha,
-  });
-  claimEnded(unit, subject);
-  const question = outcome.outcome === 'needs-clarification' ? outcome.result.question : null;
-  const moved = await moveBy(unit, subject, {
-    cause: { trigger: outcome.outcome, outcome, headSha: reviewedHead(run, body) },
-    actor: actor,
-    stop: { question },
-    // The claim's task was the issue's only one, and is deleted.
-    ...(claim.around && { work: { task: undefined, lingering: claim.around.lingering } }),
-  });
-  return moved.subject.issue.state as State;
-}
+/** One batcher per engine; it holds the waiting requests only. */
+const batchers = new WeakMap<Engine, ReportBatcher>();
 
-/** The commit of a verdict; null when the reviewer reports another one than its task named. */
-function reviewedHead({ head_sha: head }: RunRow, body: Report): string | null {
-  const named = body.outcome === 'approved' ? body.result.headSha : undefined;
-  return named === undefined || head?.startsWith(named) ? head : null;
-}
-
-async function saveRecords(
-  unit: TransactionContext,
-  run: RunRow,
-  issue: IssueRow | undefined,
-  body: Report,
-): Promise<RecordOwner> {
-  const { tx, tenantId } = unit;
-  const { artefacts, findings } = body;
-  const leaves = artefacts.length + findings.length + (body.intelligence?.length ?? 0);
-  const pr = issue && leaves > 0 ? await ownPullRequest(tx, tenantId, issue.id) : undefined;
-  const owner = {
-    runId: run.id,
-    repoId: run.repo_id,
-    issueId: run.issue_id,
-    prId: pr?.id ?? null,
-    prNumber: pr?.number ?? null,
-    agent: run.agent,
-  };
-  await insertArtefacts(tx, tenantId, owner, artefacts);
-  await saveFindings(unit, owner, issue, findings);
-  return owner;
+function batcherOf(engine: Engine): ReportBatcher {
+  const known = batchers.get(engine);
+  if (known) return known;
+  const batcher: ReportBatcher = new Batcher((requests) => reportBatch(engine, requests));
+  batchers.set(engine, batcher);
+  return batcher;
 }

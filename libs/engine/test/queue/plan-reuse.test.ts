@@ -31,10 +31,10 @@ test('no statement of a claim, a start, a heartbeat or a report is planned again
   expect(often.map(({ name }) => name)).toEqual(
     expect.arrayContaining([
       'claim-task',
-      'claim-context',
+      'claim-contexts',
       'extend-leases',
       'task-payload',
-      'lock-claim',
+      'lock-free-claims',
       'present-workers',
     ]),
   );

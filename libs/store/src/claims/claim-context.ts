@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { byIndex, callsOf } from '../costs/invocations.ts';
 import type { Tx } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
@@ -16,16 +16,22 @@ export interface ClaimContextRow {
   lingering: LingeringRun | undefined;
 }
 
-const ofClaim = prepared(
-  'claim-context',
-  (_db, p: Params<{ tenantId: number; tokenHash: string }>) => sql<Record<string, unknown>>`
-    select ${contextColumns(p('tenantId'), sql`run.issue_id`, sql`run.issue_number`)},
-      (select json_agg(c) from (${callsOf(sql`run.id`, p('tenantId'))}) c) as calls,
-      (select row_to_json(l) from (${lingeringOf(sql`run.issue_id`, p('tenantId'))}) l) as lingering
+type Part = RawBuilder<unknown>;
+
+const around = (tenantId: Part, those: Part) => sql<Record<string, unknown>>`
+    select run.id as run_id, ${contextColumns(tenantId, sql`run.issue_id`, sql`run.issue_number`)},
+      (select json_agg(c) from (${callsOf(sql`run.id`, tenantId)}) c) as calls,
+      (select row_to_json(l) from (${lingeringOf(sql`run.issue_id`, tenantId)}) l) as lingering
     from runs run
-    join repos repo on repo.tenant_id = ${p('tenantId')} and repo.id = run.repo_id
-    ${ownPr(p('tenantId'), sql`run.issue_id`)}
-    where run.tenant_id = ${p('tenantId')} and run.claim_token_hash = ${p('tokenHash')}`,
+    join repos repo on repo.tenant_id = ${tenantId} and repo.id = run.repo_id
+    ${ownPr(tenantId, sql`run.issue_id`)}
+    where run.tenant_id = ${tenantId} and run.claim_token_hash ${those}`;
+
+const ofClaim = prepared('claim-context', (_db, p: Params<{ tenantId: number; tokenHash: string }>) =>
+  around(p('tenantId'), sql`= ${p('tokenHash')}`),
+);
+const ofClaims = prepared('claim-contexts', (_db, p: Params<{ tenantId: number; tokenHashes: string[] }>) =>
+  around(p('tenantId'), sql`in (select unnest((select ${p('tokenHashes')}::text[])))`),
 );
 
 /**
@@ -38,10 +44,21 @@ export async function contextOfClaim(
   tokenHash: string,
 ): Promise<ClaimContextRow | undefined> {
   const row = await ofClaim.first(tx, { tenantId, tokenHash });
-  if (!row) return undefined;
-  return {
-    context: contextOf(row),
-    calls: byIndex((row.calls ?? []) as (BookedCall & { invocation_index: number })[]),
-    lingering: (row.lingering ?? undefined) as LingeringRun | undefined,
-  };
+  return row && aroundOf(row);
 }
+
+/** The same for several tokens, by the id of the run; an unknown token has none. */
+export async function contextsOfClaims(
+  tx: Tx,
+  tenantId: number,
+  tokenHashes: readonly string[],
+): Promise<Map<number, ClaimContextRow>> {
+  const rows = await ofClaims.all(tx, { tenantId, tokenHashes: [...tokenHashes] });
+  return new Map(rows.map((row) => [row.run_id as number, aroundOf(row)]));
+}
+
+const aroundOf = (row: Readonly<Record<string, unknown>>): ClaimContextRow => ({
+  context: contextOf(row),
+  calls: byIndex((row.calls ?? []) as (BookedCall & { invocation_index: number })[]),
+  lingering: (row.lingering ?? undefined) as LingeringRun | undefined,
+});

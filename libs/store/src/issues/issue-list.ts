@@ -64,9 +64,13 @@ type Refreshing = { tenantId: number; issueIds: number[]; issueId: number; passi
 /**
  * The issue selection is part of the text, so that the plan for one issue, nearly every call, is made once and kept.
  */
-const refreshing = (p: Params<Refreshing>, those: RawBuilder<unknown>) => ({
+const refreshing = (
+  p: Params<Refreshing>,
+  those: RawBuilder<unknown>,
+  [shown, written]: readonly [string, string],
+) => ({
   ctes: {
-    now_shown: sql`
+    [shown]: sql`
       select i.repo_id, i.issue_number, i.state, i.is_paused, i.is_blocked, i.state_entered_at, item.body,
         l.state as old_state, l.is_paused as old_paused, l.is_blocked as old_blocked
       from issues i
@@ -75,13 +79,13 @@ const refreshing = (p: Params<Refreshing>, those: RawBuilder<unknown>) => ({
       ${listItemOfI(p('tenantId'))}
       where i.tenant_id = ${p('tenantId')} and i.id ${those}
         and not (${p('passing')}::boolean and coalesce(l.written_at > svc_now() - ${LATER}, false))`,
-    written: sql`
+    [written]: sql`
       insert into issue_list (tenant_id, repo_id, issue_number, state, is_paused, is_blocked, state_entered_at, body,
         big_body, written_at)
       select ${p('tenantId')}, repo_id, issue_number, state, is_paused, is_blocked, state_entered_at,
         case when octet_length(body) <= ${octets} then body end,
         case when octet_length(body) > ${octets} then body end, svc_now()
-      from now_shown order by repo_id, issue_number
+      from ${sql.ref(shown)} order by repo_id, issue_number
       on conflict (tenant_id, repo_id, issue_number) do update set
         state = excluded.state, is_paused = excluded.is_paused, is_blocked = excluded.is_blocked,
         state_entered_at = excluded.state_entered_at, body = excluded.body, big_body = excluded.big_body,
@@ -92,8 +96,8 @@ const refreshing = (p: Params<Refreshing>, those: RawBuilder<unknown>) => ({
   main: sql`
     insert into issue_count_deltas (tenant_id, repo_id, state, is_paused, is_blocked, n)
     select ${p('tenantId')}, s.repo_id, delta.state, delta.is_paused, delta.is_blocked, delta.n
-    from now_shown s
-    join written w on w.repo_id = s.repo_id and w.issue_number = s.issue_number
+    from ${sql.ref(shown)} s
+    join ${sql.ref(written)} w on w.repo_id = s.repo_id and w.issue_number = s.issue_number
     cross join lateral (select
       (s.state, s.is_paused, s.is_blocked) is distinct from (s.old_state, s.old_paused, s.old_blocked) as moved) m
     cross join lateral (
@@ -104,14 +108,11 @@ const refreshing = (p: Params<Refreshing>, those: RawBuilder<unknown>) => ({
 });
 
 const refreshOne = preparedWrite('refresh-issue-list-one', (_db, p: Params<Omit<Refreshing, 'issueIds'>>) =>
-  refreshing(p as Params<Refreshing>, sql`= ${p('issueId')}`),
+  refreshing(p as Params<Refreshing>, sql`= ${p('issueId')}`, ['now_shown', 'written']),
 );
-const refreshMany = prepared('refresh-issue-list', (_db, p: Params<Omit<Refreshing, 'issueId'>>) => {
-  const { ctes, main } = refreshing(
-    p as Params<Refreshing>,
-    sql`in (select unnest((select ${p('issueIds')}::bigint[])))`,
-  );
-  return sql`with now_shown as (${ctes.now_shown}), written as (${ctes.written}) ${main}`;
+const refreshMany = preparedWrite('refresh-issue-list', (_db, p: Params<Omit<Refreshing, 'issueId'>>) => {
+  const those = sql`in (select unnest((select ${p('issueIds')}::bigint[])))`;
+  return refreshing(p as Params<Refreshing>, those, ['all_now_shown', 'all_written']);
 });
 
 /**

@@ -1,0 +1,91 @@
+import { closeRun, contextsOfClaims, lockFreeClaims } from '@pipeline/store';
+import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
+import type { HeldClaim } from '../context/issue-context.ts';
+import { hashToken } from '../context/token-hash.ts';
+import { updateWorkerStatuses } from '../presence/worker-status.ts';
+import { applyReport, isOutcomeOf, type Report, type ReportAnswer } from './apply-report.ts';
+import type { ClaimToken } from './claim-types.ts';
+import { bodyHash, storedAnswer } from './end-claim.ts';
+
+export interface ReportRequest {
+  token: ClaimToken;
+  body: Report;
+}
+
+type Result = PromiseSettledResult<ReportAnswer | null>;
+
+/**
+ * Applies concurrent reports of one tenant in one transaction: one statement locks their claims, one reads what their
+ * decisions depend on, one writes the changes of each report; records, list rows, workers and spending have one
+ * statement for all. A report that needs more gets null and changes nothing, and the caller applies it alone: its claim
+ * is no longer valid, or locked by another transaction; its task cannot have this outcome; its issue has another report
+ * in the batch; it adds dependencies, for which it would lock those of the tenant. If the transaction fails, all get
+ * null, so that the report that fails it affects no other.
+ * @returns the result of each, in order.
+ */
+export async function reportBatch(engine: Engine, requests: readonly ReportRequest[]): Promise<Result[]> {
+  const tenantId = requests[0]?.token.tenantId ?? 0;
+  const answers = await inTenant(engine, tenantId, (unit) => applyReports(unit, requests)).catch(() => undefined);
+  return requests.map((request) => ({ status: 'fulfilled', value: answers?.get(request) ?? null }));
+}
+
+/** @returns the answers of the reports that it applied, and of those that were applied before. */
+async function applyReports(
+  unit: TransactionContext,
+  requests: readonly ReportRequest[],
+): Promise<Map<ReportRequest, ReportAnswer>> {
+  const claims = await lockClaims(unit, requests);
+  const answers = new Map<ReportRequest, ReportAnswer>();
+  const workerIds = new Set<string>();
+  const ended = { runIds: new Set<number>(), issueIds: new Set<number>() };
+  for (const request of requests) {
+    const { token, body } = request;
+    const claim = claims.get(hashToken(token.claimToken));
+    if (claim?.run.task_id !== token.taskId) continue;
+    const { run, issue } = claim;
+    const hash = bodyHash(body);
+    const before = storedAnswer<ReportAnswer>(run, hash);
+    if (before) answers.set(request, before);
+    else if (canShare(claim, body) && !ended.runIds.has(run.id) && !(issue && ended.issueIds.has(issue.id))) {
+      ended.runIds.add(run.id);
+      if (issue) ended.issueIds.add(issue.id);
+      workerIds.add(run.worker_id);
+      answers.set(request, await applyOne(unit, claim, { body, hash }));
+    }
+  }
+  if (workerIds.size > 0) await updateWorkerStatuses(unit, [...workerIds], { alive: true });
+  return answers;
+}
+
+const canShare = ({ run }: HeldClaim, body: Report): boolean =>
+  run.alive && isOutcomeOf(run, body) && body.outcome !== 'depends';
+
+async function applyOne(
+  unit: TransactionContext,
+  claim: HeldClaim,
+  { body, hash }: { body: Report; hash: string },
+): Promise<ReportAnswer> {
+  const answer = await applyReport(unit, claim, body);
+  const end = { status: 'finished', outcome: body.outcome, report: { hash, answer } } as const;
+  unit.send(closeRun(unit.tx, unit.tenantId, claim.run.id, end));
+  unit.flush();
+  return answer;
+}
+
+/** Locks the claims that are free, and reads their contexts. @returns them by the hash of their token. */
+async function lockClaims(
+  { tx, tenantId }: TransactionContext,
+  requests: readonly ReportRequest[],
+): Promise<Map<string, HeldClaim>> {
+  const hashes = requests.map(({ token }) => hashToken(token.claimToken));
+  const [locked, contexts] = await Promise.all([
+    lockFreeClaims(tx, tenantId, hashes),
+    contextsOfClaims(tx, tenantId, hashes),
+  ]);
+  return new Map(
+    locked.map(({ run, issue }) => {
+      const around = contexts.get(run.id);
+      return [run.claim_token_hash, { run, issue, ...(around && { around }) }];
+    }),
+  );
+}
