@@ -9,7 +9,7 @@ import type { StackReport } from '../src/start/report.ts';
 import { processesOf } from './processes.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-const READY_WITHIN_MS = 90_000;
+const READY_WITHIN_MS = 240_000;
 
 export interface Place {
   dataDir: string;
