@@ -20,7 +20,7 @@ const specOf = <T>(manifest: Manifest | undefined) => (manifest?.spec ?? {}) as 
 describe('the objects', () => {
   test('are valid for Kubernetes, without unknown fields, in every combination of values', async () => {
     expect(await problemsOf(rendered.flatMap(([, manifests]) => manifests))).toEqual([]);
-  }, 60_000);
+  });
 
   test('with an unknown field, a wrong type or a missing field would be reported', async () => {
     const deployment = named(everything, 'Deployment', 'svc-pipeline-hosted-api');
@@ -33,7 +33,7 @@ describe('the objects', () => {
     expect(problems.some((line) => /readynessProbe.* does not exist/.test(line))).toBe(true);
     expect(problems.some((line) => line.includes('terminationGracePeriodSeconds'))).toBe(true);
     expect(problems.some((line) => /boxes|'containers'/.test(line))).toBe(true);
-  }, 60_000);
+  });
 
   test.each(Object.entries(COMBINATIONS))('pass the linter of helm: %s', (_, values) => {
     const { status, stdout, stderr } = helm(['lint', '--strict', CHART, '--values', '-'], JSON.stringify(values));

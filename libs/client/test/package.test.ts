@@ -46,7 +46,7 @@ const versions = new Map(nodes.reverse().flatMap((node) => (versionOf(node) ? [[
 beforeAll(() => {
   project = installedPackage('client', folder);
   writeFileSync(join(project, 'program.ts'), PROGRAM);
-}, 120_000);
+});
 
 test('the package installs alone, is small and has the files that its manifest names', () => {
   const installed = join(project, 'node_modules/@pipeline/client');

@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 let project = '';
 beforeAll(() => {
   project = installedPackage('contract-tests', folder);
-}, 120_000);
+});
 
 test('the package installs alone, without source maps', () => {
   const modules = join(project, 'node_modules');

@@ -41,7 +41,7 @@ inBrowser('in a browser', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
-  }, 60_000);
+  });
   afterAll(() => browser?.close());
 
   /** A page that records the errors of its console. */

@@ -120,4 +120,4 @@ test('a frozen leader is replaced within 30 s, and writes nothing as leader when
   expect(await view.rows(`select status from projections where status <> 'complete'`)).toEqual([]);
   const names = "name = 'projections:sandbox'";
   expect(await view.rows(`select epoch::int from leaders where ${names}`)).toEqual([{ epoch: 3 }]);
-}, 240_000);
+}, 900_000);

@@ -38,7 +38,7 @@ beforeAll(async () => {
   });
   cluster = started;
   await started.start();
-}, 120_000);
+});
 
 async function begin(turns: readonly number[], approvesPlans: boolean): Promise<World> {
   if (!cluster) throw new Error('nothing was started');

@@ -97,7 +97,7 @@ beforeAll(async () => {
   const worker = new RovingWorker(urls, TOKEN, { push: host.push, signal: stopping.signal });
   await worker.register();
   stage = { host, apis, monitors: [first, second], worker, view };
-}, 120_000);
+});
 
 const openIssue = async ({ api }: Host, title: string): Promise<number> =>
   (await api<{ number: number }>('POST', `/repos/${SLUG}/issues`, { title, labels: ['svc:enqueue'] })).number;
@@ -159,7 +159,7 @@ test('two monitors and two hosted APIs on one database do everything once, also 
   expect(sentTwice).toEqual([]);
   expect(one).toBeLessThan(two);
   stage.monitors[0] = await startMonitor(host.sandbox.url);
-}, 240_000);
+}, 900_000);
 
 /** Everything is over, was done once, and the host shows it. */
 async function checkEnd({ worker, view, host }: Stage, broken: string[]): Promise<void> {
@@ -195,4 +195,4 @@ test('whichever is killed with -9 while work goes on, every issue is done once',
   }
   await working;
   await checkEnd(stage, ['dead_letters: 1']);
-}, 240_000);
+}, 900_000);

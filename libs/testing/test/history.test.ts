@@ -58,7 +58,7 @@ test('a history is consistent in itself, and has every state, flag and hold', as
   for (const { id } of history.tenants) {
     expect(await checkIssueList(database.db, id)).toEqual({ missing: 0, surplus: 0, stale: 0, miscounted: 0 });
   }
-}, 120_000);
+});
 
 test('issues go only where the workflow, a person or the host would send them', () => {
   const anywhere = new Set([
@@ -98,4 +98,4 @@ test('returns the same history for the same seed, another for another', async ()
 test('numbers each issue once, also in a repo that is much busier than the others', async () => {
   await simulateHistory(database.db, { ...SIZE, repos: 200, issues: 1_200 });
   expect(await rows('select count(*) as n from issues')).toEqual([{ n: 1_200 }]);
-}, 120_000);
+});

@@ -27,7 +27,7 @@ beforeAll(async () => {
   } finally {
     await db.destroy();
   }
-}, 120_000);
+});
 
 const breachesOf = async (names: readonly string[]) => {
   const found = await Promise.all(

@@ -18,7 +18,7 @@ describe.each([
     const program = join(SERVICES, folder, 'scripts/build-main.ts');
     execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', program, '--if-stale']);
     build = new BuildSizes(dist);
-  }, 120_000);
+  });
 
   test('loads at most 190 kB of compressed script for the overview', () => {
     expect(build.firstScript(later)).toBeGreaterThan(50 * KB);

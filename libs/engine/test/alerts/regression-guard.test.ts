@@ -19,7 +19,7 @@ beforeAll(async () => {
   past = await simulateHistory(database.db, { tenants: 2, repos: 4, days: 60, issues: 600, seed: 55, end: END });
   database.clock.now = END;
   bench = await makeBench(database.store, { slug: 'guarded/empty' });
-}, 60_000);
+});
 
 /** The store's figures of a week and the reference computation. */
 function bothOf(kpi: Kpi, rows: Rows, week: KpiInputs) {

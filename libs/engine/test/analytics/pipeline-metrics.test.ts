@@ -50,7 +50,7 @@ beforeAll(async () => {
   await makeBench(database.store, { slug: 'quiet/empty' });
   for (const days of METRIC_WINDOWS_DAYS) found.set(days, await readPipelineMetrics(database.store, days));
   rows = byRepo(await readRows(database.db));
-}, 60_000);
+});
 
 describe.each(METRIC_WINDOWS_DAYS)('over %i days', (days) => {
   test.each(Object.entries(FOLLOWS))('%s equals its definition over the rows', (field, [id, round = (n) => n]) => {

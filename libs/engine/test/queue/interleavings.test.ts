@@ -215,4 +215,4 @@ test('random interleavings of claims, reports, crashes and reclaims lose no task
     }),
     { numRuns: 10, endOnFailure: true },
   );
-}, 120_000);
+});

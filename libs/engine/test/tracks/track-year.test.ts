@@ -154,4 +154,4 @@ test('over a year with restarts, outages and changes each due run is made once, 
   expect(outages).toBeGreaterThan(5);
   expect(rows.length).toBeGreaterThan(300);
   if (opened !== database.store) await opened.close();
-}, 120_000);
+});

@@ -13,4 +13,4 @@ test('both services pass every check that the data allows', async () => {
   expect(report.checks.length).toBeGreaterThan(500);
   const skipped = report.checks.filter(({ outcome }) => outcome === 'skipped');
   expect([...new Set(skipped.map(({ endpoint }) => endpoint))]).toEqual(NOT_IN_HISTORY);
-}, 300_000);
+}, 900_000);

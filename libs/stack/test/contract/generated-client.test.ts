@@ -60,7 +60,7 @@ beforeAll(() => {
     const made = run([GENERATOR, '-i', document, '-o', surface, '-c', '@hey-api/client-fetch', '--no-log-file']);
     if (made.status !== 0) throw new Error(made.stderr + made.stdout);
   }
-}, 240_000);
+}, 900_000);
 
 test('a program with generated clients compiles strictly and calls both services', async () => {
   const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types')];
@@ -87,4 +87,4 @@ test('a program with generated clients compiles strictly and calls both services
     refused: [404, 'ISSUE_NOT_FOUND'],
     unused: 2,
   });
-}, 240_000);
+}, 900_000);

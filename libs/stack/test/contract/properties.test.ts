@@ -10,4 +10,4 @@ test('both services answer generated requests as they declare', async () => {
   expect(report.property?.findings.length === 0 ? '' : reportText(report)).toBe('');
   expect(report.property?.tally.requests).toBeGreaterThanOrEqual(SELECTION.runs);
   expect(report.property?.skipped).toEqual({});
-}, 300_000);
+}, 900_000);

@@ -33,7 +33,7 @@ let history: History;
 beforeAll(async () => {
   database.clock.now = END;
   history = await simulateHistory(database.db, { tenants: 3, repos: 9, days: 300, issues: 2_500, seed: 1, end: END });
-}, 300_000);
+}, 900_000);
 
 /** Tables that grow with the history. Rollups and deltas are aggregated; small tables are read completely. */
 const GROWING =

@@ -8,7 +8,7 @@ let pair: StreamingPair;
 beforeAll(async () => {
   // A paused standby must not hold commits: it only receives them.
   pair = await startStreamingPair({ settings: { fsync: 'off' } });
-}, 60_000);
+});
 
 const open = (readUrl: string | undefined): Store =>
   openStore({

@@ -38,7 +38,7 @@ beforeAll(async () => {
     select r.tenant_id, r.id, n, 'docs', case when n % 100 > 1 then now() end
     from ${repos}, generate_series(1, 2400, 3) n`.execute(database.db);
   await sql`vacuum analyze issues, issue_edges, si_issues, projections, repos, tenants`.execute(database.db);
-}, 120_000);
+});
 
 async function explain(kind: StoredConsistencyKind, scope: Scope): Promise<string> {
   const { sql: text, parameters } = detectStatement(kind, scope, 10_000).compile(database.db);

@@ -86,4 +86,4 @@ test('the server frees the locks of a frozen session, also when it is blocked se
   await Promise.all(['quiet', 'flooded'].map((name) => lead(successor, name)));
   const passedMs = performance.now() - frozenAt;
   expect(passedMs).toBeLessThan(IDLE_SESSION_TIMEOUT_MS + 10_000);
-}, 60_000);
+});

@@ -31,7 +31,7 @@ describe('a primary and its streaming standby', () => {
   let pair: StreamingPair;
   beforeAll(async () => {
     pair = await startStreamingPair({ settings: { fsync: 'off' } });
-  }, 60_000);
+  });
 
   const open = (databaseUrl: string): Store =>
     openStore({ databaseUrl, applicationName: 'test', poolSize: 2, onConnectionError: () => undefined });
@@ -90,5 +90,5 @@ describe('a primary and its streaming standby', () => {
     await notifications.close();
     await store.close();
     await pair.close();
-  }, 60_000);
+  });
 });

@@ -27,7 +27,7 @@ beforeAll(async () => {
       case when n % 3 = 0 then lpad((n % 1000)::text, 16, '0') end, case when n % 3 = 0 then 'failed' end, now(), now()
     from repos r, generate_series(1, 4000) n`.execute(database.db);
   await sql`vacuum analyze issues, repos, tenants`.execute(database.db);
-}, 120_000);
+});
 
 const all = (criteria: IssueCriteria): IssueSelection => ({ criteria, scope: 'all', after: null });
 

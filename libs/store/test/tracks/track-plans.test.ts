@@ -46,7 +46,7 @@ beforeAll(async () => {
   await sql`vacuum analyze repos, tracks, track_prompts, si_issues, issue_edges`.execute(database.db);
   // Flushes the statistics of these reads now, and not in the middle of a test.
   await sql`select pg_stat_force_next_flush()`.execute(database.db);
-}, 120_000);
+});
 
 /** Pages of tables and indexes that a statement of the store touched, in the second of two runs. */
 async function pages(statement: (db: Db) => Promise<unknown>): Promise<number> {

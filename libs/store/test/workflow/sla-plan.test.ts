@@ -21,7 +21,7 @@ beforeAll(async () => {
       now() - case when n % 1000 = 0 then interval '1 day' else interval '1 minute' end, now(), now()
     from repos r, generate_series(1, 4000) n`.execute(database.db);
   await sql`vacuum analyze issues, repos, workflow_snapshots, alerts`.execute(database.db);
-}, 120_000);
+});
 
 describe('with 40,000 issues', () => {
   test('reads only issues over the limit, by issues_standing', async () => {

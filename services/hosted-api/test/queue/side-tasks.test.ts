@@ -59,7 +59,7 @@ describe('the scan of a repo, over HTTP', () => {
     expect(JSON.stringify({ files, symbols }).length).toBeGreaterThan(8 * 2 ** 20);
     expect((await report({ headSha: 'abcdef1', files, symbols })).status).toBe(200);
     expect(await stored()).toHaveLength(20_000);
-  }, 60_000);
+  });
 
   test.each([
     ['a path out of the repository', { files: [{ path: '../secret' }], symbols: [] }, /without "\.\."/],

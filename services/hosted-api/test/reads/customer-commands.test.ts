@@ -22,7 +22,7 @@ beforeAll(async () => {
   await labelIssue(api, repo, 2, { title: 'x'.repeat(500) });
   const { code, stderr } = await pipeline.login(world, person);
   if (code !== 0) throw new Error(stderr);
-}, 60_000);
+});
 
 describe('a command that reads', () => {
   test('repos lists the repositories up to the limit', async () => {

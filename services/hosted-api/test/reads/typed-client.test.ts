@@ -75,7 +75,7 @@ test('the document makes a client whose types hold, and which reads what there i
     open: 2,
     code: 'REPO_NOT_FOUND',
   });
-}, 60_000);
+});
 
 test('every answer of that client is declared', async () => {
   const { api } = hosting;

@@ -40,7 +40,7 @@ inBrowser('the customers’ pages', () => {
       .where('tenant_id', '=', orgs[0]?.id ?? 0);
     issue = (await numbers.where('state', '=', 'done').limit(1).executeTakeFirstOrThrow()).issue_number;
     browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
-  }, 120_000);
+  });
   afterAll(() => browser?.close());
 
   async function personIn(org: number, role: 'owner' | 'member', ...more: number[]): Promise<Person> {
@@ -130,7 +130,7 @@ inBrowser('the customers’ pages', () => {
     await sql`select pg_notify('svc_stream', ${String(orgs[0]?.id)})`.execute(database.db);
     await reread;
     expect(complaints).toEqual([]);
-  }, 60_000);
+  });
 
   test('shows an issue with its explanation and its timeline when it is opened from the list', async () => {
     const { page } = await open(1440, 'light');
@@ -146,7 +146,7 @@ inBrowser('the customers’ pages', () => {
       .first()
       .waitFor();
     expect(await page.getByRole('listitem').count()).toBeGreaterThan(3);
-  }, 60_000);
+  });
 
   test('ends one connection, then all of them, and the programs get 401', async () => {
     const person = await personIn(0, 'owner');
@@ -172,7 +172,7 @@ inBrowser('the customers’ pages', () => {
     await page.getByText('No program reads on your behalf.').waitFor();
     expect(await statuses()).toEqual([401, 401, 401]);
     expect(complaints).toEqual([]);
-  }, 60_000);
+  });
 
   test('leads from the sessions to the ways to log in when the link is followed', async () => {
     const { page } = await open(768, 'light');
@@ -181,7 +181,7 @@ inBrowser('the customers’ pages', () => {
     await page.getByRole('link', { name: 'Ways to log in' }).click();
     await page.getByRole('heading', { name: 'Ways to log in' }).waitFor();
     expect(await page.getByText('can log in with your password').count()).toBe(1);
-  }, 60_000);
+  });
 
   test('ends the session of another browser, which shows the login at its next read', async () => {
     const person = await personIn(0, 'owner');
@@ -195,7 +195,7 @@ inBrowser('the customers’ pages', () => {
     await second.getByRole('alertdialog').waitFor({ state: 'detached' });
     await first.goto(`${world.front.url}/#/connections`);
     await first.getByRole('heading', { name: 'Log in to Pipeline' }).waitFor();
-  }, 60_000);
+  });
 
   test('shows nothing of an organisation to a member of another one, and a switch to a member of both', async () => {
     const { page } = await open(1440, 'light');
@@ -207,7 +207,7 @@ inBrowser('the customers’ pages', () => {
     await both.getByRole('combobox', { name: 'Organisation' }).selectOption(orgs[1]?.external_id ?? '');
     await both.goto(`${world.front.url}/#/repositories?org=${orgs[1]?.external_id}`);
     await both.getByText(`Repositories of ${orgs[1]?.name}`).waitFor();
-  }, 60_000);
+  });
 
   test('invites a person, changes their role and removes them, and they read nothing more', async () => {
     const { page, complaints } = await open(360, 'light');
@@ -248,7 +248,7 @@ inBrowser('the customers’ pages', () => {
     await hers.reload();
     await hers.getByText('You are not a member of an organisation.').waitFor();
     expect(complaints).toEqual([]);
-  }, 60_000);
+  });
 
   test('leaves to the start page when the user logs out', async () => {
     const { page } = await open(360, 'dark');
@@ -257,7 +257,7 @@ inBrowser('the customers’ pages', () => {
     await page.getByRole('heading', { name: 'Log in to Pipeline' }).waitFor();
     await page.goto(world.front.url);
     await page.getByRole('link', { name: 'Log in' }).waitFor();
-  }, 60_000);
+  });
 
   test('asks in plain words whether a program may read', async () => {
     const { page } = await open(360, 'dark');
@@ -268,5 +268,5 @@ inBrowser('the customers’ pages', () => {
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByRole('heading', { name: 'Allow Acme Agent to read your pipeline?' }).waitFor();
     await checkPage(page, 'consent');
-  }, 60_000);
+  });
 });

@@ -43,7 +43,7 @@ describe('of a past', () => {
   beforeAll(async () => {
     await simulateHistory(database.db, { tenants: 2, repos: 5, days: 40, issues: 500, seed: 9, end: NOW });
     while ((await watchKpis(bench.engine)).more);
-  }, 60_000);
+  });
   afterAll(() => close());
 
   test('issues are counted by state and repo, and the blocked ones', async () => {

@@ -116,7 +116,7 @@ test('every endpoint says what the rows say: aggregated, half aggregated, not ag
     endOnFailure: true,
     examples: [[{ seed: 1, aggregations: null }]],
   });
-}, 120_000);
+});
 
 test('answers stay true while what they are made of is aggregated', async () => {
   await simulateHistory(database.db, { ...SIZE, issues: 400, seed: 5, aggregated: false });

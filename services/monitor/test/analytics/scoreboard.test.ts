@@ -63,7 +63,7 @@ test('agrees with the rows for all windows, tasks, tenants and repos', async () 
     expect([name, seen.some((item) => item[name]), seen.some((item) => !item[name])]).toEqual([name, true, true]);
   for (const name of ['firstPassReviewPct', 'firstPassCiPct'] as const)
     expect(seen.some((item) => (item[name] ?? 0) > 0 && (item[name] ?? 0) < 100)).toBe(true);
-}, 120_000);
+});
 
 describe('the request', () => {
   test('is answered without entries when nothing was merged', async () => {

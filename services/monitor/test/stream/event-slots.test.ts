@@ -63,7 +63,7 @@ describe('slots of event streams', () => {
     // Requests that reached the server just before their end have still to be answered.
     await until('nobody is connected', async () => feed.clients === 0 && (await repoIsRead()));
     await openAll();
-  }, 120_000);
+  });
 
   test('are taken by no HEAD, which is answered at once with the head of the stream', async () => {
     for (let n = 0; n <= SLOTS; n += 1) {

@@ -61,7 +61,7 @@ inBrowser('the dashboard', () => {
     await page.getByText(/^Accepted/).waitFor();
     const { items } = await api<Audit>('/api/audit?action=retry&actor=olga');
     expect(items[0]).toMatchObject({ target: `${issue.repo}#${issue.issueNumber}` });
-  }, 60_000);
+  });
 
   test('pauses an issue at once and resumes it when the action is undone', async () => {
     const { page } = await open(1440, 'dark');
@@ -77,7 +77,7 @@ inBrowser('the dashboard', () => {
     await page.getByText('undone').waitFor();
     await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     expect(await isPaused()).toBe(false);
-  }, 60_000);
+  });
 
   test('selects every matching issue and shows the action in the audit when it is done', async () => {
     const { page } = await open(1440, 'light');
@@ -97,7 +97,7 @@ inBrowser('the dashboard', () => {
     const download = page.waitForEvent('download');
     await page.getByRole('link', { name: 'CSV' }).click();
     expect((await download).suggestedFilename()).toMatch(/^audit-.*\.csv$/);
-  }, 60_000);
+  });
 
   test('renders a plan without HTML, foreign images and unsafe links when an agent wrote them', async () => {
     const issue = await openIssue();
@@ -136,7 +136,7 @@ inBrowser('the dashboard', () => {
     ).toEqual(['https://example.org/x', 'https://foreign.example/p.png']);
     expect(await findings(page)).toEqual([]);
     expect(complaints.filter((text) => !text.includes('401'))).toEqual([]);
-  }, 60_000);
+  });
 
   test('zooms the timeline and keeps the zoom in the address when the page is loaded again', async () => {
     const issue = await openIssue();
@@ -149,7 +149,7 @@ inBrowser('the dashboard', () => {
     await page.reload();
     await page.getByRole('button', { name: 'Show all' }).click();
     await page.waitForURL((url) => !url.hash.includes('zoom='));
-  }, 60_000);
+  });
 
   test('opens one event stream for two tabs, and another one when the tab that holds it closes', async () => {
     const { page, context } = await open(1440, 'light');
@@ -169,7 +169,7 @@ inBrowser('the dashboard', () => {
     await taken;
     await live(second).waitFor();
     expect(streams).toHaveLength(2);
-  }, 90_000);
+  });
 
   test('says that the stream is cut, and shows what happened meanwhile when it is back', async () => {
     const way = await startCutProxy(address());
@@ -184,7 +184,7 @@ inBrowser('the dashboard', () => {
     way.restore();
     await live(page).waitFor();
     await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
-  }, 90_000);
+  });
 
   test('shows an action of somebody else on the issue page and in the list when its event arrives', async () => {
     const issue = (await issuesOf('analyzing')).at(-1) ?? (await openIssue());
@@ -210,7 +210,7 @@ inBrowser('the dashboard', () => {
     await asOlga(`${path}/resume`, 'POST');
     await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     await row.getByText('paused').first().waitFor({ state: 'detached' });
-  }, 90_000);
+  });
 
   test('keeps what was typed when the session ends during an edit', async () => {
     const { page, context } = await open(1440, 'light');
@@ -226,5 +226,5 @@ inBrowser('the dashboard', () => {
     expect(await page.getByLabel('Goals').inputValue()).toBe('Fewer regressions.');
     await page.getByRole('button', { name: 'Store the charter', exact: true }).click();
     await page.getByLabel('Goals').waitFor({ state: 'detached' });
-  }, 60_000);
+  });
 });

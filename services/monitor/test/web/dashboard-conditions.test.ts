@@ -21,7 +21,7 @@ inBrowser('the dashboard', () => {
     await logIn(page);
     await page.getByText(/This address needs https/).waitFor();
     expect(await findings(page)).toEqual([]);
-  }, 60_000);
+  });
 
   test('shows the failure of one panel in this panel alone, and reads it again when asked', async () => {
     const { page } = await open(1440, 'dark');
@@ -41,7 +41,7 @@ inBrowser('the dashboard', () => {
     await page.unroute(broken);
     await funnel.getByRole('button', { name: 'Try again' }).click();
     await funnel.getByText(/entered. Beside each bar/).waitFor();
-  }, 60_000);
+  });
 
   test('shows hostile titles as text, on one line and without sideways scroll', async () => {
     const rows = database.db.selectFrom('issue_list').select(['tenant_id', 'repo_id', 'issue_number', 'body']);
@@ -69,7 +69,7 @@ inBrowser('the dashboard', () => {
       expect(await page.title()).not.toBe('1');
       expect(complaints.filter((text) => !text.includes('401'))).toEqual([]);
     }
-  }, 90_000);
+  });
 
   test('keeps its pages readable with forced colours, at 200 percent and without motion', async () => {
     // What a browser shows at 200 percent in a window of 720 pixels.
@@ -84,7 +84,7 @@ inBrowser('the dashboard', () => {
       const wide = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
       expect([path, await page.evaluate(wide)]).toEqual([path, true]);
     }
-  }, 60_000);
+  });
 
   test('shows times in the zone of the reader, and in UTC from then on when the zone is switched', async () => {
     const { page } = await open(1440, 'light', { timezoneId: 'Europe/Berlin' });
@@ -100,5 +100,5 @@ inBrowser('the dashboard', () => {
     expect(await time.getAttribute('title')).toContain(`${clock('UTC')} UTC`);
     await page.reload();
     await page.getByRole('button', { name: 'Times are in UTC. Switch to local time' }).waitFor();
-  }, 60_000);
+  });
 });

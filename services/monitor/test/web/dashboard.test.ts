@@ -38,7 +38,7 @@ inBrowser('the dashboard', () => {
     await logIn(page);
     await page.getByRole('heading', { name: 'Queue', level: 1 }).waitFor();
     await page.getByRole('button', { name: /^Live/ }).waitFor();
-  }, 60_000);
+  });
 
   test.each([
     [1440, 'light'],
@@ -80,7 +80,7 @@ inBrowser('the dashboard', () => {
     await page.keyboard.type('dead');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Dead letters', level: 1 }).waitFor();
-  }, 60_000);
+  });
 
   interface Tracks {
     tracks: { name: string; enabled: boolean; active_version: number }[];
@@ -113,7 +113,7 @@ inBrowser('the dashboard', () => {
     await page.getByRole('button', { name: 'Activate version 1 of gaps' }).click();
     await page.getByText('version 1 is active').waitFor();
     expect(await track()).toMatchObject({ active_version: 1 });
-  }, 60_000);
+  });
 
   test('disables a repository at once and enables it again by undo', async () => {
     const { page } = await open(360, 'dark');
@@ -130,7 +130,7 @@ inBrowser('the dashboard', () => {
     await page.getByText('Accepted: undone').waitFor();
     expect(await enabled()).toBe(true);
     await page.locator('label', { hasText: 'Enabled' }).first().waitFor();
-  }, 60_000);
+  });
 
   test('writes a charter and shows its limits as sentences', async () => {
     const { page } = await open(768, 'light');
@@ -145,5 +145,5 @@ inBrowser('the dashboard', () => {
     await page.getByText('Never increase epic, docs.').waitFor();
     const { charter } = await api<{ charter: { envelope: object } }>('/api/strategy/acme/repo-1/charter');
     expect(charter.envelope).toMatchObject({ avoid: ['epic', 'docs'], max_auto_size: 'small' });
-  }, 60_000);
+  });
 });
