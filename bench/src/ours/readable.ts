@@ -24,6 +24,7 @@ export const PUBLIC_URL = 'http://127.0.0.1';
 
 /** A repo with issues, and a token that reaches it. */
 export interface ReadableRepo {
+  tenantId: number;
   slug: string;
   token: string;
 }
@@ -49,7 +50,7 @@ export async function makeReadable(bench: Bench, issues: number): Promise<Readab
     const token = await mint(store, tenantId, org);
     for (let n = 0; n < REPOS_OF_ORG; n += 1) {
       const repoId = await makeRepo(store, tenantId, { owner: `org-${org}`, name: `repo-${n}` });
-      repos.push({ slug: `org-${org}/repo-${n}`, token });
+      repos.push({ tenantId, slug: `org-${org}/repo-${n}`, token });
       await fill(store, admin, { tenantId, repoId, issues: issuesOfRepo });
     }
   }

@@ -1,7 +1,9 @@
 import type { Load } from '../../measure/wrk.ts';
+import { ISSUES } from '../../peers/reads-sql.ts';
 import type { Row } from '../../runner/model.ts';
 import { median } from '../../runner/verdict.ts';
-import { openReadWorld, type ReadWorld } from './world.ts';
+import { sameWork } from './same-work.ts';
+import { openReadWorld, type ReadWorld, textOf } from './world.ts';
 
 const LIMIT = 50;
 
@@ -11,30 +13,22 @@ export const issueListRow: Row = {
   title: 'issue list',
   async open(bench) {
     const world = await openReadWorld(bench);
-    const plain = await world.peer('kysely', { DATABASE_URL: world.anchorUrl });
-    await requireFullPage(world);
     const asks = world.asksOf(({ slug }) => `/api/cli/issues?repo=${slug}&limit=${LIMIT}`);
-    const plainAsks = Array.from({ length: 200 }, (_, n) => {
-      const before = new Date(Date.UTC(2026, 4, 31) - n * 600_000).toISOString();
-      return { path: `/issues?org=${1 + (n % 20)}&before=${before}`, headers: {} };
-    });
+    const check = (url: string) => requireFullPage(world, url);
+    const anchors = await sameWork(world, { name: 'issues', asks, check, statement: ISSUES, values: [`${LIMIT}`] });
     const tails: Load[] = [];
     const ours = async () => {
       const load = await world.load('issues', world.ours, asks);
       tails.push(load);
       return load;
     };
-    const kysely = () => world.load('issues-plain', { url: plain.url, pids: [plain.pid, bench.server.pid] }, plainAsks);
     return {
       cases: [
         {
           title: `issue list, ${LIMIT} of ${world.readable.issuesOfRepo} rows`,
           unit: 'req/s',
           ours: { name: 'ours', sample: ours },
-          anchors: [
-            { contender: world.rowsByPgbench, bound: { atLeast: 1.8 } },
-            { contender: { name: 'express + kysely', sample: kysely }, bound: { atLeast: 4.5 } },
-          ],
+          anchors,
         },
       ],
       async facts() {
@@ -46,12 +40,9 @@ export const issueListRow: Row = {
 };
 
 /** @throws Error when a page is not what it should be. */
-async function requireFullPage({ api, readable }: ReadWorld): Promise<void> {
-  const { slug, token } = readable.repos[0] ?? { slug: '', token: '' };
-  const headers = { authorization: `Bearer ${token}` };
-  const answer = await fetch(`${api.url}/api/cli/issues?repo=${slug}&limit=${LIMIT}`, { headers });
-  const text = await answer.text();
-  if (answer.status !== 200) throw new Error(`the list answers ${answer.status}: ${text}`);
+async function requireFullPage({ readable }: ReadWorld, url: string): Promise<void> {
+  const { slug = '', token = '' } = readable.repos[0] ?? {};
+  const text = await textOf(`${url}/api/cli/issues?repo=${slug}&limit=${LIMIT}`, token);
   const { items, page } = JSON.parse(text) as { items: { issueNumber: number }[]; page: { total: number } };
   const inOrder = items.every(({ issueNumber }, index) => issueNumber === readable.issuesOfRepo - index);
   if (items.length !== LIMIT || page.total !== readable.issuesOfRepo || !inOrder)

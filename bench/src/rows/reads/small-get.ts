@@ -1,44 +1,44 @@
+import { BOOTSTRAP } from '../../peers/reads-sql.ts';
 import type { Row } from '../../runner/model.ts';
-import { costOf, openReadWorld } from './world.ts';
+import { sameWork } from './same-work.ts';
+import { openReadWorld, type ReadWorld, textOf } from './world.ts';
 
 /**
  * Goal 1: a small GET, from the check of its bearer token to its answer: `/api/cli/bootstrap?repo=…`, with request id,
- * validation, the right read on the primary and the data. Its anchors read nothing: node:http alone, and stock express.
+ * validation, the right read on the primary and the data.
  */
 export const smallGetRow: Row = {
   goal: 1,
   title: 'small authenticated GET',
   async open(bench) {
     const world = await openReadWorld(bench);
-    const raw = await world.peer('raw');
-    const express = await world.peer('express');
     const asks = world.asksOf(({ slug }) => `/api/cli/bootstrap?repo=${slug}`);
-    const ours = () => world.load('small', world.ours, asks);
-    const plain = (peer: typeof raw) => () =>
-      world.load('small-peer', { url: peer.url, pids: [peer.pid] }, [{ path: '/small', headers: {} }]);
     return {
       cases: [
         {
           title: 'small authenticated GET',
           unit: 'req/s',
-          ours: { name: 'ours', sample: ours },
-          anchors: [
-            { contender: { name: 'raw node:http', sample: plain(raw) }, bound: { atLeast: 0.75 } },
-            { contender: { name: 'stock express', sample: plain(express) }, bound: { atLeast: 1.1 } },
-          ],
-        },
-        {
-          title: 'small authenticated GET: CPU of the process',
-          unit: 'us CPU',
-          ours: {
-            name: 'ours',
-            sample: () => costOf(() => world.load('small', { url: world.api.url, pids: [world.api.pid] }, asks)),
-          },
-          anchors: [
-            { contender: { name: 'raw node:http', sample: () => costOf(plain(raw)) }, bound: { atMost: 1.35 } },
-          ],
+          ours: { name: 'ours', sample: () => world.load('small', world.ours, asks) },
+          anchors: await sameWork(world, {
+            name: 'small',
+            asks,
+            check: (url) => requireRepos(world, url),
+            statement: BOOTSTRAP,
+            values: [],
+          }),
         },
       ],
     };
   },
 };
+
+/** @throws Error when the organisation is not shown with all its repos. */
+async function requireRepos({ readable }: ReadWorld, url: string): Promise<void> {
+  const { slug = '', token = '', tenantId } = readable.repos[0] ?? {};
+  const text = await textOf(`${url}/api/cli/bootstrap?repo=${slug}`, token);
+  const { org, repos } = JSON.parse(text) as { org: { id: number | string }; repos: { slug: string }[] };
+  const expected = readable.repos.filter((repo) => repo.tenantId === tenantId).map((repo) => repo.slug);
+  const shown = repos.map((repo) => repo.slug);
+  if (Number(org.id) !== tenantId || `${shown.sort()}` !== `${expected.sort()}`)
+    throw new Error(`wrong repos: ${text}`);
+}

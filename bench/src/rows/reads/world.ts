@@ -4,7 +4,7 @@ import { CORE, pin } from '../../measure/pinning.ts';
 import type { Sample } from '../../measure/sample.ts';
 import { type Ask, type Load, loadWith } from '../../measure/wrk.ts';
 import { makeReadable, PUBLIC_URL, type Readable, type ReadableRepo } from '../../ours/readable.ts';
-import { makeAnchorIssues, PAGE_SCRIPT, pointScript, REVISION_SCRIPT } from '../../peers/anchor-issues.ts';
+import { makeAnchorRevisions, REVISION_SCRIPT } from '../../peers/anchor-revisions.ts';
 import type { Bench, Contender } from '../../runner/model.ts';
 import { buildService } from '../../services/build.ts';
 import { type Child, startChild } from '../../services/child.ts';
@@ -16,7 +16,6 @@ import { type Child, startChild } from '../../services/child.ts';
 export interface ReadWorld {
   readable: Readable;
   api: Child;
-  anchorUrl: string;
   issues: number;
   seconds: number;
   /** An ask of the API for each repo. */
@@ -24,9 +23,9 @@ export interface ReadWorld {
   load(name: string, target: { url: string; pids: readonly number[] }, asks: readonly Ask[]): Promise<Load>;
   /** The API itself, its Postgres counted with it. */
   ours: { url: string; pids: readonly number[] };
-  peer(file: 'raw' | 'express' | 'kysely', env?: Record<string, string>): Promise<Child>;
-  rowsByPgbench: Contender;
-  pointByPgbench: Contender;
+  /** A server of `peers/servers` over the same database, one process each. */
+  peer(file: string): Promise<Child>;
+  pgbench(name: string, url: string, ...scripts: readonly string[]): Promise<Sample>;
   revisionByPgbench: Contender;
 }
 
@@ -38,9 +37,9 @@ const UNLIMITED = { CONNECTION_RATE_LIMIT: '0', ORG_RATE_LIMIT: '0', ADDRESS_RAT
 export async function openReadWorld(bench: Bench): Promise<ReadWorld> {
   const issues = bench.quick ? 100_000 : 1_000_000;
   const seconds = bench.quick ? 1 : 2;
-  bench.say(`making ${issues.toLocaleString('en-US')} issues to read, twice`);
+  bench.say(`making ${issues.toLocaleString('en-US')} issues to read`);
   const readable = await makeReadable(bench, issues);
-  const anchorUrl = await makeAnchorIssues(bench, issues);
+  const anchorUrl = await makeAnchorRevisions(bench);
   const { workDir } = bench;
   // Connections from now on are on that core; those of before only made the data.
   bench.stack.add('all cores for Postgres', pin(bench.server.pid, CORE.rest));
@@ -61,10 +60,23 @@ export async function openReadWorld(bench: Bench): Promise<ReadWorld> {
     LOG_LEVEL: 'warn',
     ...UNLIMITED,
   });
+  const load: ReadWorld['load'] = async (name, target, asks) => {
+    const options = { ...target, asks, seconds, workDir, name, expect: 'success' as const };
+    // A process is slow at first: it compiles, and its connections plan their statements.
+    if (!warmed.has(`${name} ${target.url}`)) await loadWith(options);
+    warmed.add(`${name} ${target.url}`);
+    return loadWith(options);
+  };
+  const peers = new Map<string, Promise<Child>>();
+  const peer = (file: string) => {
+    const args = ['--disable-warning=ExperimentalWarning', join(SERVERS, `${file}-main.ts`)];
+    const child = peers.get(file) ?? start(`peer-${file}`, args, { DATABASE_URL: readable.url });
+    peers.set(file, child);
+    return child;
+  };
   return {
     readable,
     api,
-    anchorUrl,
     issues,
     seconds,
     ours: { url: api.url, pids: [api.pid, bench.server.pid] },
@@ -73,23 +85,9 @@ export async function openReadWorld(bench: Bench): Promise<ReadWorld> {
         path: path(repo),
         headers: { authorization: `Bearer ${repo.token}`, ...headers },
       })),
-    async load(name, target, asks) {
-      const options = { ...target, asks, seconds, workDir, name, expect: 'success' as const };
-      // A process is slow at first: it compiles, and its connections plan their statements.
-      if (!warmed.has(`${name} ${target.url}`)) await loadWith(options);
-      warmed.add(`${name} ${target.url}`);
-      return loadWith(options);
-    },
-    peer: (file, env = {}) =>
-      start(`peer-${file}`, ['--disable-warning=ExperimentalWarning', join(SERVERS, `${file}-main.ts`)], env),
-    rowsByPgbench: {
-      name: 'pgbench, rows',
-      sample: () => pgbench({ url: anchorUrl, workDir, name: 'rows', seconds }, PAGE_SCRIPT),
-    },
-    pointByPgbench: {
-      name: 'pgbench, point read',
-      sample: () => pgbench({ url: anchorUrl, workDir, name: 'point', seconds }, pointScript(issues)),
-    },
+    load,
+    peer,
+    pgbench: (name, url, ...scripts) => pgbench({ url, workDir, name, seconds }, ...scripts),
     revisionByPgbench: {
       name: 'pgbench, revision read',
       sample: () => pgbench({ url: anchorUrl, workDir, name: 'revision', seconds }, REVISION_SCRIPT),
@@ -102,3 +100,11 @@ export const costOf = async (load: () => Promise<Sample>): Promise<Sample> => {
   const { cpu } = await load();
   return { value: cpu?.services ?? Number.NaN, cpu };
 };
+
+/** @throws Error for another status than 200. */
+export async function textOf(url: string, token: string): Promise<string> {
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`${url} answers ${answer.status}: ${text}`);
+  return text;
+}

@@ -25,7 +25,7 @@ let slug: string;
 let clone: string;
 let serial = 0;
 /** Each round runs several git processes. */
-const TIMEOUT_MS = 180_000;
+const TIMEOUT_MS = 900_000;
 
 interface Pull {
   number: number;
