@@ -67,8 +67,8 @@ const AFTER = `
 Endpoints are named by their operationId. Secrets are read from environment variables, or from the file that
 NAME_FILE names; a token on the command line is
 visible to every user of the machine. Nothing is changed without --write, but that --login-email has a user log in, allow a
-program of the run and end its connections. With --write owner/name, tracks and tasks of that
-repo are changed and restored. --write alone sends requests that change anything: point it at a scratch target only.
+program of the run and end its connections. With --write owner/name, a track, issues and tasks of that
+repo are changed and restored, and nothing else is. --write alone sends requests that change anything: point it at a scratch target only.
 
 pipeline-contract diff --help shows how to compare two OpenAPI documents.
 

@@ -7,6 +7,7 @@ import { HOSTED_REFUSALS } from './hosted-refusals.ts';
 import { mcpChecks } from './mcp.ts';
 import { metricsChecks } from './metrics.ts';
 import { MONITOR_REFUSALS } from './monitor-refusals.ts';
+import { movingPageChecks } from './moving-pages.ts';
 import { oauthChecks } from './oauth/oauth.ts';
 import { oauthLifeChecks } from './oauth/oauth-life.ts';
 import { pagingChecks } from './paging.ts';
@@ -25,6 +26,7 @@ export function checksOf(surface: Surface): Check[] {
     ...authenticationChecks(surface),
     ...REFUSALS[surface.name].map(refusalCheck),
     ...pagingChecks(surface),
+    ...movingPageChecks(surface),
     ...streamChecks(surface),
     ...metricsChecks(surface),
     ...mcpChecks(surface),

@@ -41,7 +41,8 @@ export const pagingChecks = ({ routes }: Surface): Check[] =>
 const withQuery = (template: string, query: string): string =>
   `${template}${template.includes('?') ? '&' : '?'}${query}`;
 
-async function pageOf(probe: Probe, template: string, query: string): Promise<Page> {
+/** @throws CheckFailed when the status is not 200. */
+export async function pageOf(probe: Probe, template: string, query: string): Promise<Page> {
   const answer = await probe.send(withQuery(template, query));
   mustEqual(`status of ${query}`, answer.status, 200);
   return answer.json<Page>();
@@ -119,7 +120,7 @@ const joined = (route: AnyRoute, template: string): Check => ({
 });
 
 /** What identifies an item; log entries have no id. */
-function keyOf(item: unknown): unknown {
+export function keyOf(item: unknown): unknown {
   const { id, repo, issueNumber, number, taskId, sequence, invocationIndex, timestamp, msg } = item as Record<
     string,
     unknown

@@ -10,7 +10,8 @@ const TRACK = 'pipeline-contract';
 export const scratchChecks = ({ routes }: Surface): Check[] =>
   routes.some(({ id }) => id === 'putTrack') ? [tracks, prompts, pauses] : [];
 
-const post = (probe: Probe, address: string, body?: object): Promise<Answer> =>
+/** Sends an operator's action. */
+export const postJson = (probe: Probe, address: string, body?: object): Promise<Answer> =>
   probe.send(address, { method: 'POST', ...(body && { body: JSON.stringify(body) }) });
 
 const base = (probe: Probe): string => `/api/tracks/${probe.sample('scratch')}/${TRACK}`;
@@ -29,14 +30,15 @@ async function trackOf(probe: Probe): Promise<Track | undefined> {
   return all.find(({ name }) => name === TRACK);
 }
 
-async function withTrack(probe: Probe, act: () => Promise<void>): Promise<void> {
+/** Creates a track for an act, and deletes it. @param act gets the address of the track. */
+export async function withTrack(probe: Probe, act: (track: string) => Promise<void>): Promise<void> {
   mustEqual(
     'status of the creation',
-    (await post(probe, '/api/tracks', { repo: probe.sample('scratch'), name: TRACK })).status,
+    (await postJson(probe, '/api/tracks', { repo: probe.sample('scratch'), name: TRACK })).status,
     200,
   );
   try {
-    await act();
+    await act(base(probe));
   } finally {
     await probe.send(base(probe), { method: 'DELETE' });
   }
@@ -51,9 +53,9 @@ const tracks: Check = {
     withTrack(probe, async () => {
       const { label, cooldown_minutes, enabled, active_version } = (await trackOf(probe)) ?? ({} as Partial<Track>);
       mustEqual('the created track', [label, cooldown_minutes, enabled, active_version], ['', 60, true, 0]);
-      mustEqual('update', (await post(probe, base(probe), { label: 'x', weight: 2 })).json(), { ok: true });
-      mustEqual('disable', (await post(probe, `${base(probe)}/disable`)).json(), { ok: true });
-      mustEqual('cooldown', (await post(probe, `${base(probe)}/cooldown`, { cooldown_minutes: 7 })).json(), {
+      mustEqual('update', (await postJson(probe, base(probe), { label: 'x', weight: 2 })).json(), { ok: true });
+      mustEqual('disable', (await postJson(probe, `${base(probe)}/disable`)).json(), { ok: true });
+      mustEqual('cooldown', (await postJson(probe, `${base(probe)}/cooldown`, { cooldown_minutes: 7 })).json(), {
         ok: true,
       });
       const after = await trackOf(probe);
@@ -68,10 +70,10 @@ const prompts: Check = {
   run: (probe) =>
     withTrack(probe, async () => {
       for (const version of [1, 2])
-        mustEqual('version', (await post(probe, `${base(probe)}/prompts`, { seed_title: `v${version}` })).json(), {
+        mustEqual('version', (await postJson(probe, `${base(probe)}/prompts`, { seed_title: `v${version}` })).json(), {
           version,
         });
-      mustEqual('activation', (await post(probe, `${base(probe)}/prompts/2/activate`)).json(), { ok: true });
+      mustEqual('activation', (await postJson(probe, `${base(probe)}/prompts/2/activate`)).json(), { ok: true });
       mustEqual('active_version', (await trackOf(probe))?.active_version, 2);
       const { prompt } = (await probe.send(`${base(probe)}/prompts/1`)).json<{ prompt: object }>();
       mustEqual('prompt 1', prompt, { version: 1, seed_title: 'v1', seed_body: '', instructions: '' });
@@ -83,22 +85,28 @@ interface Listed {
   isPaused: boolean;
 }
 
+/** @returns the address of an issue of the scratch repo. @throws CheckSkipped when every issue is paused. */
+export async function pausableIssue(probe: Probe): Promise<string> {
+  const repo = probe.sample('scratch');
+  const list = `/api/issues?repo=${encodeURIComponent(repo)}&limit=100`;
+  const answer = await probe.send(list);
+  mustEqual('status of the list of issues', answer.status, 200);
+  const issue = answer.json<{ items: Listed[] }>().items.find(({ isPaused }) => !isPaused);
+  if (!issue) throw new CheckSkipped('the scratch repo has no open issue that is not paused');
+  return `/api/issues/${repo}/${issue.issueNumber}`;
+}
+
 const pauses: Check = {
   suite: 'scratch',
   endpoint: 'pauseIssue',
   name: 'pauses an issue and resumes it in the same state',
   async run(probe) {
-    const repo = probe.sample('scratch');
-    const list = `/api/issues?repo=${encodeURIComponent(repo)}&limit=100`;
-    const { items } = (await probe.send(list)).json<{ items: Listed[] }>();
-    const issue = items.find(({ isPaused }) => !isPaused);
-    if (!issue) throw new CheckSkipped('the scratch repo has no open issue that is not paused');
-    const address = `/api/issues/${repo}/${issue.issueNumber}`;
+    const address = await pausableIssue(probe);
     const state = async () => (await probe.send(`${address}/status`)).json<{ state: string }>().state;
     const before = await state();
-    mustEqual('pause', (await post(probe, `${address}/pause`)).json(), { ok: true });
+    mustEqual('pause', (await postJson(probe, `${address}/pause`)).json(), { ok: true });
     const paused = (await probe.send(`${address}/digest`)).json<{ issue: { isPaused: boolean } | null }>();
-    const resumed = (await post(probe, `${address}/resume`)).json<{ ok: boolean; state: string }>();
+    const resumed = (await postJson(probe, `${address}/resume`)).json<{ ok: boolean; state: string }>();
     must(paused.issue?.isPaused === true, 'the paused issue is not shown as paused');
     mustEqual('resume', resumed, { ok: true, state: before });
   },

@@ -13,9 +13,11 @@ interface Task {
   leaseExpiresAt: string;
 }
 
-/** The worker protocol. Only tasks of the scratch repo are claimed, and each is handed back. */
+/** The worker protocol. Only tasks of the scratch repo are claimed, and each is handed back with all its attempts. */
 export const workerChecks = ({ routes }: Surface): Check[] =>
-  routes.some(({ id }) => id === 'claimTask') ? [refusesUnknown, holdsLease, fencesTokens, repeatsClaims] : [];
+  routes.some(({ id }) => id === 'claimTask')
+    ? [refusesUnknown, holdsLease, fencesTokens, losesClaims, repeatsClaims]
+    : [];
 
 const post = (probe: Probe, address: string, body: object): Promise<Answer> =>
   probe.send(address, { method: 'POST', body: JSON.stringify(body), credential: probe.good('worker') });
@@ -27,11 +29,15 @@ async function register(probe: Probe): Promise<string> {
   return answer.json<{ workerId: string }>().workerId;
 }
 
+/** For a task that the check before handed back. */
+const CLAIM_WAIT_MS = 5_000;
+
 const claim = (probe: Probe, workerId: string, claimKey?: string): Promise<Answer> =>
   post(probe, '/api/worker/claim', {
     workerId,
     taskTypes: TASK_TYPES,
     repos: [probe.sample('scratch')],
+    waitMs: CLAIM_WAIT_MS,
     ...(claimKey !== undefined && { claimKey }),
   });
 
@@ -44,13 +50,33 @@ async function claimed(probe: Probe, workerId: string, claimKey?: string): Promi
   return task;
 }
 
-/** Registering again releases what the worker holds. */
-async function withTask(probe: Probe, act: (task: Task, workerId: string) => Promise<void>): Promise<void> {
+/** A quota uses no attempt: the task is claimable again at once, and no number of runs blocks its issue. */
+async function handBack(probe: Probe, { id, claimToken }: Task): Promise<void> {
+  const report = {
+    claimToken,
+    errorClass: 'quota',
+    retryAfterMs: 0,
+    errorMessage: 'Handed back by the contract tests',
+  };
+  const { status } = await post(probe, `/api/worker/tasks/${id}/fail`, report);
+  mustEqual('status of a failure by quota', status, 200);
+}
+
+type Act = (task: Task, workerId: string) => Promise<void>;
+
+/** Hands the task back afterwards, and leaves. @returns the task. */
+async function withTask(probe: Probe, act: Act, claimKey?: string): Promise<Task> {
   const workerId = await register(probe);
   try {
-    await act(await claimed(probe, workerId), workerId);
+    const task = await claimed(probe, workerId, claimKey);
+    try {
+      await act(task, workerId);
+    } finally {
+      await handBack(probe, task);
+    }
+    return task;
   } finally {
-    await register(probe);
+    await post(probe, '/api/worker/heartbeat', { workerId, status: 'leaving', tasks: [] });
   }
 }
 
@@ -76,8 +102,8 @@ const holdsLease: Check = {
   suite: 'worker',
   endpoint: 'startTask',
   name: 'holds a claimed task by its lease until it is handed back',
-  run: (probe) =>
-    withTask(probe, async ({ id, claimToken, leaseExpiresAt }, workerId) => {
+  async run(probe) {
+    await withTask(probe, async ({ id, claimToken, leaseExpiresAt }, workerId) => {
       must(Date.parse(leaseExpiresAt) > 0, `leaseExpiresAt is ${leaseExpiresAt}`);
       for (const action of ['start', 'extend'])
         mustEqual(
@@ -88,15 +114,16 @@ const holdsLease: Check = {
       const tasks = [{ taskId: id, claimToken }];
       const beat = await post(probe, '/api/worker/heartbeat', { workerId, status: 'busy', tasks });
       mustEqual('cancelTaskIds', beat.json<{ cancelTaskIds: string[] }>().cancelTaskIds, []);
-    }),
+    });
+  },
 };
 
 const fencesTokens: Check = {
   suite: 'worker',
   endpoint: 'completeTask',
   name: 'refuses every report whose claim token is not the one of the latest claim',
-  run: (probe) =>
-    withTask(probe, async ({ id, claimToken }) => {
+  async run(probe) {
+    await withTask(probe, async ({ id }) => {
       const other = randomUUID();
       const reports: [string, object][] = [
         ['start', { claimToken: other }],
@@ -110,12 +137,20 @@ const fencesTokens: Check = {
         const { status } = await post(probe, `/api/worker/tasks/${id}/${action}`, body);
         must([400, 409].includes(status), `status of ${action} is ${status}`);
       }
-      // The worker that registers again gives the task back: its own token is late from then on.
-      await register(probe);
-      const late = await post(probe, `/api/worker/tasks/${id}/extend`, { claimToken });
-      mustEqual('status with a late token', late.status, 409);
-      mustEqual('code with a late token', late.json<{ code: string }>().code, 'CLAIM_LOST');
-    }),
+    });
+  },
+};
+
+const losesClaims: Check = {
+  suite: 'worker',
+  endpoint: 'failTask',
+  name: 'refuses a token whose claim has ended',
+  async run(probe) {
+    const { id, claimToken } = await withTask(probe, async () => undefined);
+    const late = await post(probe, `/api/worker/tasks/${id}/extend`, { claimToken });
+    mustEqual('status with a late token', late.status, 409);
+    mustEqual('code with a late token', late.json<{ code: string }>().code, 'CLAIM_LOST');
+  },
 };
 
 const repeatsClaims: Check = {
@@ -123,14 +158,11 @@ const repeatsClaims: Check = {
   endpoint: 'claimTask',
   name: 'gives a repeated claim with the same key the same task and token',
   async run(probe) {
-    const workerId = await register(probe);
     const claimKey = randomUUID();
-    try {
-      const { id, claimToken } = await claimed(probe, workerId, claimKey);
+    const repeat = async ({ id, claimToken }: Task, workerId: string) => {
       const again = await claimed(probe, workerId, claimKey);
       mustEqual('task', [again.id, again.claimToken], [id, claimToken]);
-    } finally {
-      await register(probe);
-    }
+    };
+    await withTask(probe, repeat, claimKey);
   },
 };

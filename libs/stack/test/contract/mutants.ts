@@ -165,6 +165,45 @@ const paging: Mutant[] = [
   },
 ];
 
+/** Changes the offset of later pages once an action has been done. */
+function shiftedAfter(action: RegExp, rows: number): Pick<Mutant, 'request' | 'answer'> {
+  let isShifted = false;
+  return {
+    request(_headers, address) {
+      const offset = Number(/offset=(\d+)/.exec(address)?.[1] ?? 0);
+      return isShifted && offset > 0 ? { address: address.replace(/offset=\d+/, `offset=${offset + rows}`) } : {};
+    },
+    answer(answer, address) {
+      isShifted ||= answer.status === 200 && action.test(address);
+      return answer;
+    },
+  };
+}
+
+/** Pages of a list that changes while it is read. */
+const movingPages = (): Mutant[] => [
+  {
+    name: 'skips a row when rows were inserted',
+    endpoints: ['listPipelineEvents', 'setTrackCooldown'],
+    ...shiftedAfter(/\/cooldown$/, 2),
+  },
+  {
+    name: 'repeats more rows than were inserted',
+    endpoints: ['listPipelineEvents', 'setTrackCooldown'],
+    ...shiftedAfter(/\/cooldown$/, -2),
+  },
+  {
+    name: 'skips rows of an issue when rows were inserted',
+    endpoints: ['issueEvents', 'pauseIssue'],
+    ...shiftedAfter(/\/pause$/, 5),
+  },
+  {
+    name: 'moves an issue that is updated',
+    endpoints: ['searchIssues', 'pauseIssue'],
+    ...shiftedAfter(/\/pause$/, 1),
+  },
+];
+
 /** The service gets good credentials whatever the client sent. */
 const letsIn =
   (authorization: string): NonNullable<Mutant['request']> =>
@@ -298,6 +337,7 @@ export const mutantsOf = (credentials: {
   ...shapes,
   ...errors,
   ...paging,
+  ...movingPages(),
   ...authentication(credentials.basic, credentials.bearer, credentials.worker),
   ...documents,
   ...programs,

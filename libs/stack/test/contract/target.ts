@@ -11,6 +11,7 @@ import { admin, hashPassword } from '@pipeline/engine';
 import { type Db, insertConnection, insertToken, insertUser, insertWorkerToken } from '@pipeline/store';
 import { type TestDatabase, testDatabase } from '@pipeline/testing';
 import { simulateHistory } from '@pipeline/testing/history';
+import { until } from '@pipeline/testing/until';
 import { type Service, startService } from '../replicas/service.ts';
 
 const PUBLIC_URL = 'http://localhost:8080';
@@ -35,8 +36,16 @@ const HISTORY = { tenants: 1, repos: 2, days: 3, issues: 60, seed: 1 };
 /** A repo of the history, which tests may change. */
 export const SCRATCH = 'acme/repo-1';
 
+interface TargetOptions {
+  /** Repos of the history are dealt out to them in turn; credentials are those of the first. */
+  tenants?: number;
+  repos?: number;
+  /** Called before the services start. */
+  prepare?: (database: TestDatabase) => Promise<void>;
+}
+
 /** Starts the services for the tests of a file; `open` addresses them, or what stands before them. */
-export function contractTarget() {
+export function contractTarget({ prepare, ...size }: TargetOptions = {}) {
   const services: Service[] = [];
   const folder = mkdtempSync(join(tmpdir(), 'contract-config-'));
   afterAll(async () => {
@@ -57,7 +66,7 @@ export function contractTarget() {
   };
 
   beforeAll(async () => {
-    const { tenants } = await simulateHistory(database.db, { ...HISTORY, end: new Date() });
+    const { tenants } = await simulateHistory(database.db, { ...HISTORY, ...size, end: new Date() });
     const tenantId = tenants[0]?.id ?? 0;
     const tokenHash = createHash('sha256').update(WORKER_TOKEN).digest('hex');
     await insertWorkerToken(database.store.tenant, { tenantId, name: 'contract', tokenHash, repoIds: null });
@@ -67,18 +76,21 @@ export function contractTarget() {
     login.email = (await insertOwner(database.store.tenant, tenantId, await hashPassword(login.password))).email;
     const config = join(folder, 'pipeline.yaml');
     writeFileSync(config, CONFIG);
+    await prepare?.(database);
     [urls.hosted, urls.monitor] = await Promise.all([
       start('hosted-api', { PUBLIC_URL, GITHUB_WEBHOOK_SECRET: SECRET }),
       start('monitor', { PIPELINE_CONFIG: config, MONITOR_PASSWORD: OPERATOR.password }),
     ]);
+    for (const url of Object.values(urls))
+      await until(`${url} is ready`, async () => (await fetch(`${url}/ready`)).ok, 60_000);
   }, 120_000);
 
   /** Both surfaces, at the services' own addresses or at others. */
-  const open = (at: Partial<typeof urls> = {}, timeoutMs = 30_000) => {
+  const open = (at: Partial<typeof urls> = {}, { timeoutMs = 30_000, hasLogin = true } = {}) => {
     const given = {
       token: () => tokens.access,
       client,
-      login,
+      ...(hasLogin && { login }),
       workerToken: WORKER_TOKEN,
       operator: OPERATOR,
       webhookSecret: SECRET,
@@ -90,7 +102,7 @@ export function contractTarget() {
       openSurface({ url: at.monitor ?? urls.monitor, surface: monitorSurface, ...options }),
     ]);
   };
-  return { open, urls, tokens, client, login, OPERATOR };
+  return { open, urls, tokens, client, login, database, OPERATOR };
 }
 
 async function insertOwner(db: Db, tenantId: number, passwordHash = 'none') {
