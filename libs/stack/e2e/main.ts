@@ -1,7 +1,8 @@
 /**
  * End-to-end checks of the whole product: `pnpm e2e`, or some of them by name.
  * Prints a line for each check; the exit status is 1 when one fails. The folders of failed ones are kept, and those in a
- * --data-dir, where `history` finds again what it has made; with --issues it makes a smaller one.
+ * --data-dir, where `history` finds again what it has made; with --issues it makes a smaller one. With --runs N each check
+ * is performed N times, and the medians of its figures are printed.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +20,12 @@ const USUAL = ['restart', 'journey', 'crash'];
 const ALL: Record<string, (e2e: E2e) => Promise<void>> = { restart, journey, crash, failover, history };
 
 const { values, positionals } = parseArgs({
-  options: { seed: { type: 'string' }, 'data-dir': { type: 'string' }, issues: { type: 'string' } },
+  options: {
+    seed: { type: 'string' },
+    'data-dir': { type: 'string' },
+    issues: { type: 'string' },
+    runs: { type: 'string', default: '1' },
+  },
   allowPositionals: true,
 });
 const chosen = positionals.length > 0 ? positionals : USUAL;
@@ -30,7 +36,8 @@ if (unknown.length > 0) {
 } else {
   const checks = new Checks();
   const began = performance.now();
-  for (const name of chosen) await perform(checks, name);
+  for (const name of chosen) for (let run = 0; run < Number(values.runs); run += 1) await perform(checks, name);
+  checks.printFigures();
   const took = seconds(performance.now() - began);
   process.stdout.write(`\n${checks.failed === 0 ? 'all good' : `${checks.failed} failed`}, ${took}\n`);
   process.exitCode = checks.failed === 0 ? 0 : 1;
