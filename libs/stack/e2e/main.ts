@@ -14,16 +14,19 @@ import { failover } from './failover/failover.ts';
 import { history } from './history/history.ts';
 import { type E2e, journey } from './journey.ts';
 import { restart } from './restart.ts';
+import { soak } from './soak/soak.ts';
 
 /** Those that run unless others are named. */
 const USUAL = ['restart', 'journey', 'crash'];
-const ALL: Record<string, (e2e: E2e) => Promise<void>> = { restart, journey, crash, failover, history };
+const ALL: Record<string, (e2e: E2e) => Promise<void>> = { restart, journey, crash, failover, soak, history };
 
 const { values, positionals } = parseArgs({
   options: {
     seed: { type: 'string' },
     'data-dir': { type: 'string' },
     issues: { type: 'string' },
+    minutes: { type: 'string' },
+    rate: { type: 'string' },
     runs: { type: 'string', default: '1' },
   },
   allowPositionals: true,
@@ -43,6 +46,10 @@ if (unknown.length > 0) {
   process.exitCode = checks.failed === 0 ? 0 : 1;
 }
 
+function numberOf(text: string | undefined): number | null {
+  return text === undefined ? null : Number(text);
+}
+
 async function perform(checks: Checks, name: string): Promise<void> {
   const began = performance.now();
   const failedBefore = checks.failed;
@@ -51,8 +58,16 @@ async function perform(checks: Checks, name: string): Promise<void> {
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   checks.section(name);
   try {
-    const issues = values.issues === undefined ? null : Number(values.issues);
-    await ALL[name]?.({ checks, dataDir, env: process.env, seed, issues });
+    const [issues, minutes, rate] = [values.issues, values.minutes, values.rate].map(numberOf);
+    await ALL[name]?.({
+      checks,
+      dataDir,
+      env: process.env,
+      seed,
+      issues: issues ?? null,
+      minutes: minutes ?? null,
+      rate: rate ?? null,
+    });
   } catch (error) {
     checks.that(
       `${name} came to its end`,

@@ -20,10 +20,8 @@ interface Acknowledged {
 }
 
 interface LoadOptions {
-  /** Of the issue that only the operator changes. */
-  operated: number;
-  /** Milliseconds between two actions of the operator; default 200. */
-  actionEveryMs?: number;
+  /** Number of the issue that only the operator changes; null = no operator. */
+  operated: number | null;
 }
 
 /** Workers and an operator that work until `stop`. Everything acknowledged to them must be in the store. */
@@ -34,18 +32,16 @@ export class Load {
   /** True while the result of the last action is unknown. */
   isUncertain = false;
   readonly #deployment: Deployment;
-  readonly #operated: number;
-  readonly #actionEveryMs: number;
+  readonly #operated: number | null;
   readonly #stopping = new AbortController();
   readonly #failed = new AbortController();
   readonly #working: Promise<void>[] = [];
   readonly #heads = new Map<number, string>();
   #pushed: Promise<unknown> = Promise.resolve();
 
-  constructor(deployment: Deployment, { operated, actionEveryMs = ACTION_EVERY_MS }: LoadOptions) {
+  constructor(deployment: Deployment, { operated }: LoadOptions) {
     this.#deployment = deployment;
     this.#operated = operated;
-    this.#actionEveryMs = actionEveryMs;
   }
 
   /** Aborted by the first error that no retry of the worker's client has covered, with it as the reason. */
@@ -56,7 +52,7 @@ export class Load {
   async start(workers: number): Promise<void> {
     const registered = await Promise.all(Array.from({ length: workers }, (_, n) => this.#worker(`rover-${n + 1}`)));
     for (const worker of registered) this.#run(this.#work(worker));
-    this.#run(this.#operate());
+    if (this.#operated !== null) this.#run(this.#operate(this.#operated));
   }
 
   /** @throws the error that `failed` has as its reason. */
@@ -122,12 +118,12 @@ export class Load {
   }
 
   /** Pauses and resumes the issue, on one monitor after the other. */
-  async #operate(): Promise<void> {
+  async #operate(issue: number): Promise<void> {
     const { monitors } = this.#deployment;
     const { signal } = this.#stopping;
     for (let turn = 0; !signal.aborted; turn += 1) {
       const monitor = monitors[turn % monitors.length];
-      const path = `/api/issues/${SLUG}/${this.#operated}/${this.isPaused ? 'resume' : 'pause'}`;
+      const path = `/api/issues/${SLUG}/${issue}/${this.isPaused ? 'resume' : 'pause'}`;
       this.isUncertain = true;
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(ACTION_WITHIN_MS)]);
       const response = await fetch(`${monitor?.url}${path}`, { method: 'POST', signal: deadline }).catch(() => null);
@@ -137,7 +133,7 @@ export class Load {
         this.isUncertain = false;
         this.acknowledged.actions.push(performance.now());
       }
-      await sleep(this.#actionEveryMs, signal);
+      await sleep(ACTION_EVERY_MS, signal);
     }
   }
 }
