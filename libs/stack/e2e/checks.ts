@@ -5,6 +5,7 @@ const SLOW_FACTOR = 5;
 /** Prints one line a check, and remembers whether all were good. */
 export class Checks {
   #failed = 0;
+  readonly #figures = new Map<string, { values: number[]; unit: string }>();
 
   get failed(): number {
     return this.#failed;
@@ -16,6 +17,25 @@ export class Checks {
 
   note(text: string): void {
     process.stdout.write(`      ${text}\n`);
+  }
+
+  /** Records a measurement for the table at the end; of several runs the median is printed. */
+  figure(what: string, value: number, unit: string): void {
+    const figure = this.#figures.get(what) ?? { values: [], unit };
+    figure.values.push(value);
+    this.#figures.set(what, figure);
+  }
+
+  printFigures(): void {
+    if (this.#figures.size === 0) return;
+    this.section('figures (median, smallest to largest, runs)');
+    for (const [what, { values, unit }] of this.#figures) {
+      const sorted = values.toSorted((a, b) => a - b);
+      const [least, most] = [sorted[0] ?? 0, sorted.at(-1) ?? 0];
+      this.note(
+        `${what}: ${median(sorted).toFixed(1)} ${unit} (${least.toFixed(1)} to ${most.toFixed(1)}, ${values.length})`,
+      );
+    }
   }
 
   that(what: string, isSo: boolean, otherwise: unknown = ''): void {
@@ -46,5 +66,12 @@ export class Checks {
 }
 
 const show = (value: unknown): string => JSON.stringify(value);
+
+/** Of a sorted list; 0 for an empty one. */
+export function median(sorted: readonly number[]): number {
+  const middle = Math.floor(sorted.length / 2);
+  const [below = 0, above = 0] = [sorted[sorted.length % 2 === 0 ? middle - 1 : middle], sorted[middle]];
+  return (below + above) / 2;
+}
 
 export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;

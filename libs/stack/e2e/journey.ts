@@ -17,6 +17,10 @@ export interface E2e extends Place {
   seed: number;
   /** Of a history that is smaller than the full one; null = all of it. */
   issues: number | null;
+  /** Length of the soak; null = its default. */
+  minutes: number | null;
+  /** Multiple of the usual rates of the soak; null = 1. */
+  rate: number | null;
 }
 
 /** Thirty demo issues travel to done; afterwards host and store agree, item by item. */

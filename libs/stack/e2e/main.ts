@@ -1,7 +1,8 @@
 /**
  * End-to-end checks of the whole product: `pnpm e2e`, or some of them by name.
  * Prints a line for each check; the exit status is 1 when one fails. The folders of failed ones are kept, and those in a
- * --data-dir, where `history` finds again what it has made; with --issues it makes a smaller one.
+ * --data-dir, where `history` finds again what it has made; with --issues it makes a smaller one. With --runs N each check
+ * is performed N times, and the medians of its figures are printed.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,13 +14,21 @@ import { failover } from './failover/failover.ts';
 import { history } from './history/history.ts';
 import { type E2e, journey } from './journey.ts';
 import { restart } from './restart.ts';
+import { soak } from './soak/soak.ts';
 
 /** Those that run unless others are named. */
 const USUAL = ['restart', 'journey', 'crash'];
-const ALL: Record<string, (e2e: E2e) => Promise<void>> = { restart, journey, crash, failover, history };
+const ALL: Record<string, (e2e: E2e) => Promise<void>> = { restart, journey, crash, failover, soak, history };
 
 const { values, positionals } = parseArgs({
-  options: { seed: { type: 'string' }, 'data-dir': { type: 'string' }, issues: { type: 'string' } },
+  options: {
+    seed: { type: 'string' },
+    'data-dir': { type: 'string' },
+    issues: { type: 'string' },
+    minutes: { type: 'string' },
+    rate: { type: 'string' },
+    runs: { type: 'string', default: '1' },
+  },
   allowPositionals: true,
 });
 const chosen = positionals.length > 0 ? positionals : USUAL;
@@ -30,10 +39,15 @@ if (unknown.length > 0) {
 } else {
   const checks = new Checks();
   const began = performance.now();
-  for (const name of chosen) await perform(checks, name);
+  for (const name of chosen) for (let run = 0; run < Number(values.runs); run += 1) await perform(checks, name);
+  checks.printFigures();
   const took = seconds(performance.now() - began);
   process.stdout.write(`\n${checks.failed === 0 ? 'all good' : `${checks.failed} failed`}, ${took}\n`);
   process.exitCode = checks.failed === 0 ? 0 : 1;
+}
+
+function numberOf(text: string | undefined): number | null {
+  return text === undefined ? null : Number(text);
 }
 
 async function perform(checks: Checks, name: string): Promise<void> {
@@ -44,8 +58,16 @@ async function perform(checks: Checks, name: string): Promise<void> {
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   checks.section(name);
   try {
-    const issues = values.issues === undefined ? null : Number(values.issues);
-    await ALL[name]?.({ checks, dataDir, env: process.env, seed, issues });
+    const [issues, minutes, rate] = [values.issues, values.minutes, values.rate].map(numberOf);
+    await ALL[name]?.({
+      checks,
+      dataDir,
+      env: process.env,
+      seed,
+      issues: issues ?? null,
+      minutes: minutes ?? null,
+      rate: rate ?? null,
+    });
   } catch (error) {
     checks.that(
       `${name} came to its end`,

@@ -4,6 +4,8 @@ import {
   commandedAt,
   hastenTrain,
   holdPendingTask,
+  type IssueRow,
+  isProjectionPending,
   lingeringRun,
   lockIssue,
   lockWorkTask,
@@ -86,10 +88,27 @@ async function resume(unit: TransactionContext, subject: IssueContext, actor: Ac
   await resumePendingTask(unit.tx, unit.tenantId, subject.issue.id, held);
   unit.notify('svc_tasks');
   const taskType = taskTypeOf(subject.workflow, subject.issue.state);
-  if (taskType !== null && !(await lockWorkTask(unit.tx, unit.tenantId, subject.issue.id))) {
+  const { tx, tenantId } = unit;
+  if (
+    taskType !== null &&
+    !(await lockWorkTask(tx, tenantId, subject.issue.id)) &&
+    !(await awaitsTask(unit, subject.issue, subject.issue.state))
+  ) {
     await enqueueWork(unit, { ...subject, issue: { ...subject.issue, is_paused: false } }, { taskType });
   }
   return flagged(unit, subject, false, actor);
+}
+
+/** The host write whose completion creates the task of a state, so that nothing else may. */
+const CREATES_TASK: Partial<Record<string, 'createPR' | 'deleteBranch'>> = {
+  'in-review': 'createPR',
+  'ready-for-dev': 'deleteBranch',
+};
+
+/** Whether the state's task will be created when a pending host write has been executed. */
+async function awaitsTask(unit: TransactionContext, issue: IssueRow, state: string): Promise<boolean> {
+  const write = CREATES_TASK[state];
+  return write !== undefined && (await isProjectionPending(unit.tx, issue, write));
 }
 
 async function flagged(
@@ -136,8 +155,10 @@ async function retry(unit: TransactionContext, subject: IssueContext): Promise<I
   const taskType = taskTypeOf(workflow, from as State);
   if (!taskType) return subject;
   const task = await lockWorkTask(unit.tx, unit.tenantId, issue.id);
-  if (!task) await enqueueWork(unit, subject, { taskType: taskType as WorkTaskType });
-  else if (task.status === 'pending') {
+  if (!task) {
+    if (!(await awaitsTask(unit, issue, from)))
+      await enqueueWork(unit, subject, { taskType: taskType as WorkTaskType });
+  } else if (task.status === 'pending') {
     const lingers = (await lingeringRun(unit.tx, unit.tenantId, issue.id)) !== undefined;
     const held = await currentHold(unit, issue);
     // While the worker of a withdrawn task may still be working, the branch is not free.

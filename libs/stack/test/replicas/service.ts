@@ -8,6 +8,9 @@ import { addressFrom, type Line } from '../../src/supervision/child-spec.ts';
 /** One replica, as the process that it is anywhere. */
 export interface Service {
   url: string;
+  pid: number;
+  /** Of its metrics, with METRICS_PORT in its environment; null before it listens there, or without. */
+  metricsUrl(): string | null;
   /** What it has logged so far. */
   lines: Line[];
   kill(): Promise<void>;
@@ -31,6 +34,10 @@ export function startService(name: 'hosted-api' | 'monitor', env: Record<string,
   const freeze = () => void child.kill('SIGSTOP');
   const thaw = () => void child.kill('SIGCONT');
   const lines: Line[] = [];
+  const metricsUrl = () => {
+    const url = lines.find(({ msg }) => msg === 'metrics')?.url;
+    return typeof url === 'string' ? url : null;
+  };
   let words = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     words += text;
@@ -41,7 +48,7 @@ export function startService(name: 'hosted-api' | 'monitor', env: Record<string,
       const line = JSON.parse(text) as Line;
       lines.push(line);
       const url = addressFrom(line);
-      if (url !== null) resolve({ url, lines, kill, freeze, thaw });
+      if (url !== null) resolve({ url, pid: child.pid ?? 0, metricsUrl, lines, kill, freeze, thaw });
     });
     void ended.then(() =>
       reject(new Error(`${name} ended before it listened: ${words} ${JSON.stringify(lines.at(-1))}`)),

@@ -33,8 +33,15 @@ export class RovingWorker {
     this.#signal = signal;
   }
 
-  async register(): Promise<void> {
-    this.id = (await this.#next().register({ name: 'rover', taskTypes: [...TASK_TYPES] }, this.#signal)).workerId;
+  /** @param name of one worker: registering it again releases its claims. */
+  async register(name = 'rover'): Promise<void> {
+    this.id = (await this.#next().register({ name, taskTypes: [...TASK_TYPES] }, this.#signal)).workerId;
+  }
+
+  /** Extends the lease of a task. */
+  async heartbeat({ id, claimToken }: ClaimedTask): Promise<void> {
+    const tasks = [{ taskId: id, claimToken }];
+    await this.#next().heartbeat({ workerId: this.id, status: 'busy', tasks }, this.#signal);
   }
 
   claim(waitMs = 0): Promise<ClaimedTask | null> {
@@ -50,7 +57,7 @@ export class RovingWorker {
     return task;
   }
 
-  /** Says it twice, each time to another replica: the second must get the same answer and change nothing. */
+  /** Reports twice, each time to another replica: the second report must get the same answer and change nothing. */
   async finish(task: ClaimedTask, report: Completion): Promise<void> {
     await this.#next().complete(task, report, this.#signal);
     await this.#next().complete(task, report, this.#signal);

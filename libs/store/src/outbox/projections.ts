@@ -176,6 +176,21 @@ export async function hasOpenProjections(
   return row !== undefined;
 }
 
+/** Whether an entry of this type is pending for the issue. Reads the open entries of the issue (index projections_open). */
+export async function isProjectionPending(tx: Tx, issue: IssueKey, type: ProjectionAction['type']): Promise<boolean> {
+  const row = await tx
+    .selectFrom('projections')
+    .select('id')
+    .where('tenant_id', '=', issue.tenant_id)
+    .where('repo_id', '=', issue.repo_id)
+    .where('issue_number', '=', issue.issue_number)
+    .where('status', '=', 'pending')
+    .where(sql<string>`action ->> 'type'`, '=', type)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 const withdraw = preparedWrite(
   'withdraw-projections',
   (_db, p: Params<{ tenantId: number; repoId: number; number: number; types: string[] }>) => sql`

@@ -39,7 +39,14 @@ export async function startStreamingPair({ folder, settings = {} }: PairOptions 
   const primary = await startPostgres({ dataDir: primaryDir, port: fresh.port, settings: all });
   const { password } = new URL(primary.url);
   const source = `host=127.0.0.1 port=${primary.port} user=postgres password=${password} application_name=standby`;
-  const standby = await startPostgres({ dataDir: standbyDir, port: 0, settings: { ...all, primary_conninfo: source } });
+  const standby = await startPostgres({
+    dataDir: standbyDir,
+    port: 0,
+    settings: { ...all, primary_conninfo: source },
+  }).catch(async (error: unknown) => {
+    await primary.stop();
+    throw error;
+  });
   await execute(primary.url, "alter system set synchronous_standby_names = 'standby'", 'select pg_reload_conf()');
   await until('the standby is synchronous', async () => {
     const rows = await execute(primary.url, "select from pg_stat_replication where sync_state = 'sync'");

@@ -1,10 +1,22 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ensureTenant, insertWorkerToken, migrateToLatest, openStore } from '@pipeline/store';
+import {
+  ensureTenant,
+  insertConnection,
+  insertToken,
+  insertUser,
+  insertWorkerToken,
+  migrateToLatest,
+  openStore,
+  type Store,
+} from '@pipeline/store';
 import { BOT, type Host, SECRET, SLUG, startHost } from '../../test/replicas/host.ts';
 import { type Service, startService } from '../../test/replicas/service.ts';
 
+/** The read API is reached at another address; tokens are issued for this one. */
+const PUBLIC_URL = 'http://127.0.0.1';
+const DAY_MS = 24 * 60 * 60_000;
 const TOKEN = `wrk_at_${'t'.repeat(43)}`;
 const CONFIG = `
 agents: {}
@@ -19,6 +31,8 @@ export interface Deployment {
   monitors: Service[];
   /** Of a worker. */
   token: string;
+  /** Of a connection that may read all repos. */
+  readToken: string;
   stop(): Promise<void>;
 }
 
@@ -37,7 +51,7 @@ export async function startDeployment({ folder, ownerUrl, env, replicas = 2 }: D
   const config = join(folder, 'pipeline.yaml');
   writeFileSync(config, CONFIG);
   await migrateToLatest(ownerUrl);
-  await insertToken(ownerUrl);
+  const readToken = await insertTokens(ownerUrl);
   const host = await startHost();
   const services: Service[] = [];
   const start = async (name: 'hosted-api' | 'monitor', own: Record<string, string>) => {
@@ -51,21 +65,36 @@ export async function startDeployment({ folder, ownerUrl, env, replicas = 2 }: D
     await host.stop();
   };
   try {
-    const apis = await start('hosted-api', { GITHUB_WEBHOOK_SECRET: SECRET });
+    const apis = await start('hosted-api', { GITHUB_WEBHOOK_SECRET: SECRET, PUBLIC_URL });
     host.hooks.push(...apis.map(({ url }) => url));
     const access = { SANDBOX_URL: host.sandbox.url, SANDBOX_TOKEN: BOT.token };
     const monitors = await start('monitor', { PIPELINE_CONFIG: config, ...access });
-    return { host, apis, monitors, token: TOKEN, stop };
+    return { host, apis, monitors, token: TOKEN, readToken, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-async function insertToken(databaseUrl: string): Promise<void> {
+/** @returns the token of a connection. */
+async function insertTokens(databaseUrl: string): Promise<string> {
   const store = openStore({ databaseUrl, applicationName: 'e2e', poolSize: 2, onConnectionError: () => undefined });
   const tenantId = await ensureTenant(store.tenant, 'default');
   const tokenHash = createHash('sha256').update(TOKEN).digest('hex');
   await insertWorkerToken(store.tenant, { tenantId, name: 'rover', tokenHash, repoIds: null });
+  const readToken = await connect(store, tenantId);
   await store.close();
+  return readToken;
+}
+
+async function connect({ tenant: db }: Store, tenantId: number): Promise<string> {
+  const user = { email: 'owner@example.org', name: 'Owner', passwordHash: 'none', tenantId, role: 'owner' } as const;
+  const userId = await insertUser(db, user);
+  const connectionId = `conn_${randomBytes(16).toString('base64url')}`;
+  const client = { clientId: 'dcr_e2e', clientName: 'e2e', resource: `${PUBLIC_URL}/api`, scope: 'pipeline:read' };
+  await insertConnection(db, { id: connectionId, tenantId, userId, ...client, payload: {}, ttlMs: DAY_MS });
+  const token = `mcp_at_${randomBytes(32).toString('base64url')}`;
+  const hash = createHash('sha256').update(token).digest();
+  await insertToken(db, { hash, kind: 'AccessToken', connectionId, payload: {}, ttlMs: DAY_MS });
+  return token;
 }
