@@ -53,6 +53,32 @@ describe('the page of an issue', () => {
     expect(text).toMatch(/<time datetime="[^"]+" title="[^"]+">just now<\/time>/);
   });
 
+  test('gives labels without a colour that of their kind', async () => {
+    const labels = ['svc:new', 'svc:done', 'size:small'];
+    const text = await show(`/issues/${await create('/issues', { title: 'Kinds', body: '', labels })}`);
+    const colours = labels.map((name) => new RegExp(`background:#([0-9a-f]{6});color:black">${name}<`).exec(text)?.[1]);
+    expect(colours[0]).toBe(colours[1]);
+    expect(colours[2]).not.toBe(colours[0]);
+    expect(colours).not.toContain('ededed');
+  });
+
+  test('shows code in the title and small print, and no other raw HTML', async () => {
+    const body = '<sub>Commands: `/svc:retry`</sub>\n\n<sub>open\n\n<b>x</b>';
+    const text = await show(`/issues/${await create('/issues', { title: 'Links in `libs` and `', body })}`);
+    expect(text).toContain('<h1>Links in <code>libs</code> and ` ');
+    expect(text).toContain('<p class="small">Commands: <code>/svc:retry</code></p>');
+    expect(text).toContain('&lt;sub&gt;open');
+    expect(text).not.toMatch(/<sub|<b>/);
+  });
+
+  test('links to its pull requests, and they link back', async () => {
+    const number = await create('/issues', { title: 'Wanted', body: '' });
+    await environment.push('wanted', 'list.txt', 'wanted\n');
+    const pull = await create('/pulls', { title: 'Made', head: 'wanted', base: 'main', body: `Fixes #${number}.` });
+    expect(await show(`/issues/${number}`)).toContain(`<a href="/acme/shop/pull/${pull}">#${pull} Made</a>`);
+    expect(await show(`/pull/${pull}`)).toContain(`<a href="/acme/shop/issues/${number}">issue #${number}</a>`);
+  });
+
   test('links to the page of the issue in the monitor', async () => {
     const number = await create('/issues', { title: 'Linked', body: '' });
     expect(await show(`/issues/${number}`)).toContain(`href="${MONITOR}/#/issues/acme/shop/${number}"`);
@@ -67,7 +93,7 @@ describe('the page of a pull request', () => {
     const text = await show(`/pull/${number}`);
     expect(text).toContain('<span class="removed">-two\n</span>');
     expect(text).toContain('<span class="added">+2 &lt;two&gt;\n</span>');
-    expect(text).toContain('<li>lint: <strong>failure</strong></li>');
+    expect(text).toContain('<li>lint: <strong class="bad">failure</strong></li>');
     expect(text).not.toContain(MONITOR);
   });
 

@@ -4,7 +4,7 @@ import { isPull } from '../issues/changes.ts';
 import type { IssueRecord, PullIssue, RepoRecord, Sandbox } from '../state/model.ts';
 import { diffOf } from './diff.ts';
 import { markdown } from './markdown.ts';
-import { ago, labels, link, stateOf } from './parts.ts';
+import { ago, labels, link, stateOf, titleOf } from './parts.ts';
 
 /** An issue or a pull request: its state, what was said, its checks and its changes. */
 export async function issuePage(
@@ -16,11 +16,11 @@ export async function issuePage(
   const inMonitor =
     monitorUrl === undefined || number === null
       ? html``
-      : html` <a href="${monitorUrl}/#/issues${link(repo)}/${number}">${
+      : html`<a class="monitor" href="${monitorUrl}/#/issues${link(repo)}/${number}">${
           isPull(issue) ? html`Show issue #${number} in the monitor` : html`Show in the monitor`
         }</a>`;
   return html`<p><span class="state ${state}">${state}</span> ${labels(sandbox, repo, issue)}${inMonitor}</p>
-${isPull(issue) ? branches(repo, issue.pull) : html``}${children(sandbox, repo, issue)}${comments(sandbox, repo, issue)}
+${isPull(issue) ? branches(repo, issue) : pulls(sandbox, repo, issue)}${children(sandbox, repo, issue)}${comments(sandbox, repo, issue)}
 ${isPull(issue) ? await changes(sandbox, repo, issue) : html``}`;
 }
 
@@ -59,7 +59,10 @@ const NOTES = {
 function children({ state }: Sandbox, repo: RepoRecord, issue: IssueRecord): Html {
   const items = state
     .list('issue', repo.id, issue.number)
-    .map((child) => html`<li><a href="${link(repo)}/issues/${child.number}">#${child.number} ${child.title}</a></li>`);
+    .map(
+      (child) =>
+        html`<li><a href="${link(repo)}/issues/${child.number}">#${child.number} ${titleOf(child.title)}</a></li>`,
+    );
   return items.length > 0 ? html`<h2>Sub-issues</h2><ul>${items}</ul>` : html``;
 }
 
@@ -70,18 +73,39 @@ const withoutMarkers = (body: string): string =>
     .map((part, index, { length }) => (index === length - 1 ? part : withoutTrailing(part, '\n')))
     .join('');
 
-const branches = (repo: RepoRecord, pull: PullIssue['pull']): Html =>
-  html`<p><code>${pull.headRef}</code> (${pull.headSha.slice(0, 12)}) into <code>${pull.baseRef}</code> of
-<a href="${link(repo)}">${repo.owner}/${repo.name}</a>${
-    pull.mergeSha ? html`, merged as ${pull.mergeSha.slice(0, 12)} by ${pull.mergedBy ?? ''}` : html``
-  }</p>`;
+function branches(repo: RepoRecord, issue: PullIssue): Html {
+  const { headRef, headSha, baseRef, mergeSha, mergedBy } = issue.pull;
+  const number = issueOf(repo, issue);
+  return html`<p><code>${headRef}</code> (${headSha.slice(0, 12)}) into <code>${baseRef}</code>${
+    mergeSha ? html`, merged as ${mergeSha.slice(0, 12)} by ${mergedBy ?? ''}` : null
+  }${number === null ? null : html`, for <a href="${link(repo)}/issues/${number}">issue #${number}</a>`}</p>`;
+}
+
+/** The pull requests about an issue. */
+function pulls({ state }: Sandbox, repo: RepoRecord, issue: IssueRecord): Html {
+  const found = state.list('issue', repo.id).filter((each) => isPull(each) && issueOf(repo, each) === issue.number);
+  const links = found.map(
+    (each) =>
+      html`<li><a href="${link(repo)}/pull/${each.number}">#${each.number} ${titleOf(each.title)}</a>
+<span class="state ${stateOf(each)}">${stateOf(each)}</span></li>`,
+  );
+  return links.length > 0 ? html`<h2>Pull requests</h2><ul>${links}</ul>` : html``;
+}
 
 async function changes(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue): Promise<Html> {
   const { headSha } = issue.pull;
   const checks = [
     ...latestRuns(sandbox, repo, headSha).map(({ name, status, conclusion }) => [name, conclusion ?? status] as const),
     ...latestStatuses(sandbox, repo, headSha).map(({ context, state }) => [context, state] as const),
-  ].map(([name, result]) => html`<li>${name}: <strong>${result.replaceAll('_', ' ')}</strong></li>`);
+  ].map(
+    ([name, result]) =>
+      html`<li>${name}: <strong class="${toneOf(result)}">${result.replaceAll('_', ' ')}</strong></li>`,
+  );
   return html`<h2>Checks</h2>${checks.length > 0 ? html`<ul>${checks}</ul>` : html`<p>No check has reported.</p>`}
 <h2>Changes</h2>${await diffOf(sandbox, repo, issue)}`;
 }
+
+const TONES: Readonly<Record<string, string>> = { success: 'open', failure: 'bad', error: 'bad', timed_out: 'bad' };
+
+/** Class of the result of a check. */
+const toneOf = (result: string): string => TONES[result] ?? '';

@@ -7,7 +7,7 @@ import { isPull, issueOf } from '../issues/changes.ts';
 import { GLOBAL, type IssueRecord, type RepoRecord, type Sandbox } from '../state/model.ts';
 import { findKnownRepo } from '../state/sandbox.ts';
 import { issuePage } from './issue-page.ts';
-import { ago, labels, link, stateOf } from './parts.ts';
+import { ago, labels, link, stateOf, titleOf } from './parts.ts';
 
 /**
  * Pages for a person to see what the pipeline did: repos, issues, pull requests. Read only, no script.
@@ -23,16 +23,16 @@ export function pageRoutes(sandbox: Sandbox, monitorUrl: string | undefined): Ro
   });
   router.get('/', (_req, res) => {
     const repos = state.list('repo', GLOBAL).filter((repo) => !repo.private);
-    const items = repos.map(
-      (repo) => html`<h2><a href="${link(repo)}">${repo.owner}/${repo.name}</a></h2>${table(sandbox, repo)}`,
+    const lists = repos.map(
+      (repo) => html`<h2><a href="${link(repo)}">${repo.owner}/${repo.name}</a></h2>${items(sandbox, repo)}`,
     );
     const monitor = monitorUrl === undefined ? html`` : html`<p><a href="${monitorUrl}">Open the monitor</a></p>`;
-    res.send(page('Repositories', html`${monitor}${items}`));
+    res.send(page('Repositories', html`${monitor}${lists}`));
   });
   const list = (which: Which) => (req: Request, res: Response) => {
     const repo = publicRepo(sandbox, req);
     const clone = html`<p><code>git clone ${sandbox.url()}${link(repo)}.git</code></p>`;
-    res.send(page(`${repo.owner}/${repo.name}`, html`${clone}${tabs(repo, which)}${table(sandbox, repo, which)}`));
+    res.send(page(`${repo.owner}/${repo.name}`, html`${clone}${tabs(repo, which)}${items(sandbox, repo, which)}`));
   };
   router.get('/:owner/:repo', list('all'));
   router.get('/:owner/:repo/issues', list('issues'));
@@ -40,7 +40,10 @@ export function pageRoutes(sandbox: Sandbox, monitorUrl: string | undefined): Ro
   const show = async (req: Request, res: Response) => {
     const repo = publicRepo(sandbox, req);
     const issue = issueOf(sandbox, repo, numberParam(req, 'number'));
-    res.send(page(`${issue.title} #${issue.number}`, await issuePage(sandbox, { repo, issue, monitorUrl })));
+    const heading = html`${titleOf(issue.title)} <span class="about">#${issue.number}</span>`;
+    const trail = html` / <a href="${link(repo)}">${repo.owner}/${repo.name}</a>`;
+    const body = await issuePage(sandbox, { repo, issue, monitorUrl });
+    res.send(page(`${issue.title} #${issue.number}`, body, { heading, trail }));
   };
   router.get('/:owner/:repo/issues/:number', show);
   router.get('/:owner/:repo/pull/:number', show);
@@ -63,26 +66,24 @@ const TABS = [
 ] as const;
 
 function tabs(repo: RepoRecord, shown: Which): Html {
-  const items = TABS.map(([which, path, name]) =>
+  const links = TABS.map(([which, path, name]) =>
     which === shown ? html`<strong>${name}</strong> ` : html`<a href="${link(repo)}${path}">${name}</a> `,
   );
-  return html`<p>${items}</p>`;
+  return html`<p class="tabs">${links}</p>`;
 }
 
-function table(sandbox: Sandbox, repo: RepoRecord, which: Which = 'all'): Html {
+function items(sandbox: Sandbox, repo: RepoRecord, which: Which = 'all'): Html {
   const all = sandbox.state.list('issue', repo.id);
   const issues = all.filter((issue) => which === 'all' || isPull(issue) === (which === 'pulls'));
   if (issues.length === 0) return html`<p>${which === 'pulls' ? 'No pull requests yet.' : 'No issues yet.'}</p>`;
-  const rows = issues.reverse().map((issue) => row(sandbox, repo, issue));
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Issues of ${repo.owner}/${repo.name}"><table>
-<thead><tr><th>Number</th><th>Title</th><th>State</th><th>Comments</th><th>Changed</th></tr></thead>
-<tbody>${rows}</tbody></table></div>`;
+  return html`<ul class="items">${issues.reverse().map((issue) => item(sandbox, repo, issue))}</ul>`;
 }
 
-function row(sandbox: Sandbox, repo: RepoRecord, issue: IssueRecord): Html {
+function item(sandbox: Sandbox, repo: RepoRecord, issue: IssueRecord): Html {
   const state = stateOf(issue);
-  return html`<tr><td>${issue.pull ? 'PR' : 'issue'} #${issue.number}</td>
-<td><a href="${link(repo)}/${issue.pull ? 'pull' : 'issues'}/${issue.number}">${issue.title}</a>
-${labels(sandbox, repo, issue)}</td>
-<td><span class="state ${state}">${state}</span></td><td>${issue.comments}</td><td>${ago(sandbox, issue.updatedAt)}</td></tr>`;
+  const [kind, path] = issue.pull ? (['Pull request', 'pull'] as const) : (['Issue', 'issues'] as const);
+  const comments = issue.comments === 0 ? '' : ` · ${issue.comments} comment${issue.comments === 1 ? '' : 's'}`;
+  return html`<li><span class="state ${state}">${state}</span><div>
+<a href="${link(repo)}/${path}/${issue.number}">${titleOf(issue.title)}</a> ${labels(sandbox, repo, issue)}
+<div class="about">${kind} #${issue.number} · changed ${ago(sandbox, issue.updatedAt)}${comments}</div></div></li>`;
 }

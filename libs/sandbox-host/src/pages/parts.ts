@@ -6,8 +6,22 @@ export const link = (repo: RepoRecord): string => `/${repo.owner}/${repo.name}`;
 
 export const stateOf = (issue: IssueRecord): string => (issue.pull?.mergedAt ? 'merged' : issue.state);
 
+/** The title of an issue; what is between backticks is shown as code. */
+export const titleOf = (title: string): Html[] =>
+  // Every second part of the split is code.
+  title.split(/`([^`]+)`/).map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
+
 const HEX = /^[0-9a-f]{6}$/i;
+/** The colour of labels that were created by name alone, as on GitHub. */
 const GREY = 'ededed';
+const PALETTE = ['bfd4f2', 'c2e0c6', 'fef2c0', 'f9d0c4', 'd4c5f9', 'c5def5', 'bfdadc', 'fbca04', 'fad8c7', 'e99695'];
+
+/** Returns a colour for a label without one: that of its name up to the colon, so that labels of a kind look alike. */
+function colourOf(name: string): string {
+  const kind = name.split(':')[0] ?? '';
+  const sum = [...kind].reduce((total, character) => (total * 31 + (character.codePointAt(0) ?? 0)) % 65_521, 7);
+  return PALETTE[sum % PALETTE.length] ?? GREY;
+}
 
 /** Returns black or white, whichever has more contrast on the colour: by its relative luminance (WCAG 2). */
 export function textOn(hex: string): 'black' | 'white' {
@@ -23,7 +37,7 @@ export function labels({ state }: Sandbox, repo: RepoRecord, issue: IssueRecord)
   const colours = new Map(state.list('label', repo.id).map(({ name, color }) => [name, color]));
   return issue.labels.map((name) => {
     const known = colours.get(name) ?? GREY;
-    const colour = HEX.test(known) ? known : GREY;
+    const colour = HEX.test(known) && known !== GREY ? known : colourOf(name);
     return html`<span class="label" style="background:#${colour};color:${textOn(colour)}">${name}</span>`;
   });
 }

@@ -3,6 +3,8 @@ import styles from './page.module.css';
 
 interface PageProps {
   title: string;
+  /** The title with markup; default: the title of the document. */
+  heading?: ReactNode;
   /** Parameters of the address that are no values of this page. */
   rejected?: readonly string[];
   actions?: ReactNode;
@@ -13,14 +15,14 @@ interface PageProps {
 const siteTitle = typeof document === 'undefined' ? '' : document.title;
 
 /** Title and content of a page. */
-export function Page({ title, rejected = [], actions, children }: PageProps) {
+export function Page({ title, heading = title, rejected = [], actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} – ${siteTitle}`;
   }, [title]);
   return (
     <>
       <header className={styles.head}>
-        <h1 className={styles.title}>{title}</h1>
+        <h1 className={styles.title}>{heading}</h1>
         {actions}
       </header>
       {rejected.length > 0 && (

@@ -45,15 +45,18 @@ export function Panel({
   return (
     <section className={styles.panel} aria-labelledby={id}>
       <header className={styles.head}>
-        <h2 id={id} className={styles.title}>
-          {title}
-        </h2>
-        {tip}
-        <span className={styles.space} />
-        {actions}
-        <PanelAge query={query} polledAt={polledAt} isOutdated={isOutdated} />
-        {table && <TableSwitch asTable={asTable} onChange={setAsTable} />}
-        <Reload refetch={query.refetch} />
+        <div className={styles.heading}>
+          <h2 id={id} className={styles.title}>
+            {title}
+          </h2>
+          {tip}
+        </div>
+        {actions && <div className={styles.actions}>{actions}</div>}
+        <div className={styles.tools}>
+          <PanelAge query={query} polledAt={polledAt} isOutdated={isOutdated} />
+          {table && <TableSwitch asTable={asTable} onChange={setAsTable} />}
+          <Reload refetch={query.refetch} />
+        </div>
       </header>
       {query.error && (
         <FailureNote

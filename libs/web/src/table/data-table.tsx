@@ -1,6 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useId, useMemo, useRef, useState } from 'react';
 import { useStableCallback } from '../shared/use-stable-callback.ts';
-import { useWidth } from '../shared/use-width.ts';
 import { type Column, nextOrder } from './column.ts';
 import styles from './data-table.module.css';
 import { useFrozenOrder } from './frozen-order.ts';
@@ -9,6 +8,7 @@ import { TableRow } from './table-row.tsx';
 import { useRowKeys } from './use-row-keys.ts';
 import type { Selection } from './use-selection.ts';
 import { useSorted } from './use-sorted.ts';
+import { useTableSize } from './use-table-size.ts';
 import { useVirtualRows } from './use-virtual-rows.ts';
 
 export interface DataTableProps<Row extends object> {
@@ -24,6 +24,8 @@ export interface DataTableProps<Row extends object> {
   selection?: Selection;
   /** `muted` rows are greyed, `indented` ones follow the row above. */
   look?: (row: Row) => 'muted' | 'indented' | undefined;
+  /** Rows have two lines. */
+  isTall?: boolean;
   /** Called when the end of the list comes into view. */
   onEnd?: () => void;
   /** Shown in place of the rows of an empty list. */
@@ -35,29 +37,28 @@ export interface DataTableProps<Row extends object> {
  * o peeks, x selects, Shift x selects a range, * selects all.
  */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  const { label, keyOf, order = '', onOrder, selection, onEnd, empty } = props;
+  const { label, keyOf, order = '', onOrder, selection, isTall = false, onEnd, empty } = props;
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const [isPointed, setPointed] = useState(false);
-  const { sorted, columns } = useSorted({ rows: props.rows, columns: props.columns, order, width: useWidth(scroller) });
+  const width = useTableSize(scroller);
+  const { sorted, columns } = useSorted({ rows: props.rows, columns: props.columns, order, width });
   const rows = useFrozenOrder({ rows: sorted, keyOf, order, frozen: isPointed || (selection?.keys.size ?? 0) > 0 });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key of a row is the same by every `keyOf` of a page.
   const names = useMemo(() => rows.map(keyOf), [rows]);
-  const { virtual, items, height } = useVirtualRows({ keys: names, scroller, onEnd });
+  const { virtual, items, height } = useVirtualRows({ keys: names, scroller, isTall, onEnd });
   const keys = useRowKeys({ ...props, rows, keys: names, scrollTo: (index) => virtual.scrollToIndex(index) });
   const onPress = useStableCallback(keys.onPress);
   const onSelect = useStableCallback(keys.onSelect);
   const onSort = useStableCallback((column: string) => onOrder?.(nextOrder(order, column)));
   const template = `${selection ? '28px ' : ''}${columns.map(({ width }) => width).join(' ')}`;
-  if (rows.length === 0) {
+  if (rows.length === 0)
     return (
       <div ref={scroller} className={styles.table}>
         {empty}
       </div>
     );
-  }
   const rowId = (key: unknown): string => `${id}-${key}`;
-  const active = items.find(({ key }) => key === keys.active);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a table element cannot hold rows that are placed by script.
     <div
@@ -67,7 +68,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       aria-label={label}
       aria-rowcount={rows.length + 1}
       aria-multiselectable={selection ? true : undefined}
-      aria-activedescendant={active && rowId(active.key)}
+      aria-activedescendant={items.some(({ key }) => key === keys.active) ? rowId(keys.active) : undefined}
       tabIndex={0}
       onFocus={(event) => event.target === event.currentTarget && keys.focus()}
       onKeyDown={(event: KeyboardEvent) => event.target === event.currentTarget && keys.onKeyDown(event)}

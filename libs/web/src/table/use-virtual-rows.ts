@@ -5,6 +5,8 @@ import { useSignal } from '../shared/use-signal.ts';
 
 const ROW_PX = { dense: 26, normal: 32, coarse: 44 };
 const isCoarse = window.matchMedia('(pointer: coarse)').matches;
+/** Of a row with two lines. */
+const TALL_PX = 48;
 /** `onEnd` is called when this many rows are left. */
 const END_ROWS = 20;
 
@@ -12,20 +14,23 @@ interface VirtualRowsOptions {
   /** Of the rows, in their order. */
   keys: readonly string[];
   scroller: RefObject<HTMLElement | null>;
+  /** Rows have two lines. */
+  isTall: boolean;
   /** Called when the end of the list comes into view. */
   onEnd?: () => void;
 }
 
 /** Returns the rows in view with their places, and the height of a row in pixels. */
-export function useVirtualRows({ keys, scroller, onEnd }: VirtualRowsOptions) {
+export function useVirtualRows({ keys, scroller, isTall, onEnd }: VirtualRowsOptions) {
   const { density } = useSignal(preferences);
-  const height = isCoarse ? ROW_PX.coarse : ROW_PX[density];
+  const line = isCoarse ? ROW_PX.coarse : ROW_PX[density];
+  const height = isTall ? TALL_PX : line;
   const virtual = useVirtualizer({
     count: keys.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => height,
     overscan: 8,
-    scrollPaddingStart: height,
+    scrollPaddingStart: line,
     // Another function makes the virtualizer place every row again.
     getItemKey: useCallback((index: number) => keys[index] ?? index, [keys]),
   });

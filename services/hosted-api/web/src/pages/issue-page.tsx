@@ -1,8 +1,9 @@
 import { StateChip } from '@pipeline/web/components/state-chip.tsx';
+import { TitleText } from '@pipeline/web/components/title-text.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
+import { inWords } from '@pipeline/web/format/reasons.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
-import { NamedValues } from '@pipeline/web/page/named-values.tsx';
 import { Page } from '@pipeline/web/page/page.tsx';
 import { Panel } from '@pipeline/web/page/panel.tsx';
 import { useQuery } from '@tanstack/react-query';
@@ -33,7 +34,16 @@ function OneIssue({ org, repo, number }: OneIssueProps) {
   const query = useQuery(read('browserIssue', { params: { number }, query: { org, repo } }, pollMs));
   const why = query.data;
   return (
-    <Page title={why ? `#${number} ${why.title}` : `Issue #${number}`}>
+    <Page
+      title={why ? `#${number} ${why.title}` : `Issue #${number}`}
+      heading={
+        why && (
+          <>
+            #{number} <TitleText text={why.title} />
+          </>
+        )
+      }
+    >
       <div className={layout.stack}>
         <Panel title="Why it is where it is" query={query} height={140}>
           {() => why && <Explanation why={why} />}
@@ -59,8 +69,14 @@ function Explanation({ why }: { why: Why }) {
         </span>
       </div>
       <p className={layout.text}>{why.explanation}</p>
-      {why.waitingOn.length > 0 && (
-        <NamedValues facts={why.waitingOn.map(({ kind, detail }) => [`Waits for: ${kind}`, detail] as const)} />
+      {why.waitingOn.length > 1 && (
+        <ul className={layout.list}>
+          {why.waitingOn.map(({ kind, detail }) => (
+            <li key={`${kind} ${detail}`}>
+              Waits for <strong>{inWords(kind)}</strong>: {detail}
+            </li>
+          ))}
+        </ul>
       )}
       {why.lastError && (
         <div>

@@ -3,6 +3,7 @@ import { Button } from '@pipeline/web/components/button.tsx';
 import { StateChip } from '@pipeline/web/components/state-chip.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
 import { formatDuration } from '@pipeline/web/format/duration.ts';
+import { titleInWords } from '@pipeline/web/format/host-writes.ts';
 import { formatUsd } from '@pipeline/web/format/money.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
@@ -55,21 +56,26 @@ export function IssueTimeline({ org, repo, number }: IssueTimelineProps) {
   );
 }
 
+const hasFacts = ({ kind, toState, agent, durationMs }: Entry): boolean =>
+  kind === 'agent-run' || Boolean(toState ?? agent) || durationMs !== null;
+
 function TimelineItem({ entry }: { entry: Entry }) {
   return (
     <li className={layout.item}>
       <span className={layout.line}>
-        <span className={layout.grow}>{entry.title}</span>
+        <span className={layout.grow}>{titleInWords(entry)}</span>
         <span className={layout.muted}>
           <When at={entry.timestamp} />
         </span>
       </span>
-      <span className={layout.row}>
-        {entry.toState && <StateChip state={entry.toState} />}
-        {entry.agent && <span className={layout.muted}>{entry.agent}</span>}
-        {entry.durationMs !== null && <span className={layout.muted}>{formatDuration(entry.durationMs)}</span>}
-        {entry.kind === 'agent-run' && <span className={layout.muted}>{formatUsd(entry.costUsd)}</span>}
-      </span>
+      {hasFacts(entry) && (
+        <span className={layout.row}>
+          {entry.toState && <StateChip state={entry.toState} />}
+          {entry.agent && <span className={layout.muted}>{entry.agent}</span>}
+          {entry.durationMs !== null && <span className={layout.muted}>{formatDuration(entry.durationMs)}</span>}
+          {entry.kind === 'agent-run' && <span className={layout.muted}>cost {formatUsd(entry.costUsd)}</span>}
+        </span>
+      )}
       {entry.error && <pre className={layout.code}>{entry.error}</pre>}
     </li>
   );

@@ -4,6 +4,7 @@ import { usePages } from '@pipeline/web/api/use-pages.ts';
 import { Button } from '@pipeline/web/components/button.tsx';
 import { SelectField } from '@pipeline/web/components/select-field.tsx';
 import { StateChip } from '@pipeline/web/components/state-chip.tsx';
+import { TitleText } from '@pipeline/web/components/title-text.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
 import { formatIssueCost } from '@pipeline/web/format/money.ts';
 import { plural } from '@pipeline/web/format/number.ts';
@@ -41,7 +42,13 @@ function RepoIssues({ org, repo }: { org: string; repo: string }) {
   return (
     <Page title={`Issues of ${repo}`} rejected={rejected}>
       <div className={layout.filters}>
-        <SelectField label="State" choices={CHOICES} value={values.state} onChange={(state) => set({ state })} />
+        <SelectField
+          label="State"
+          hideLabel
+          choices={CHOICES}
+          value={values.state}
+          onChange={(state) => set({ state })}
+        />
         {total !== null && <span className={layout.muted}>{plural(total, 'issue')}</span>}
       </div>
       <Panel title="Longest in its state first" query={query} height={240}>
@@ -64,14 +71,14 @@ function IssueList({ issues }: { issues: readonly Issue[] }) {
       {issues.map((issue) => (
         <li key={issue.issueNumber} className={layout.item}>
           <PageLink to={`/issues/${issue.issueNumber}`}>
-            #{issue.issueNumber} {issue.title}
+            #{issue.issueNumber} <TitleText text={issue.title} />
           </PageLink>
           <span className={layout.row}>
             <StateChip state={issue.state} isPaused={issue.isPaused} isBlocked={issue.isBlocked} />
             <span className={layout.muted}>
               for <When at={issue.stateEnteredAt} as="since" />
             </span>
-            <span className={layout.muted}>{formatIssueCost(issue.costUsd, issue.state !== 'new')}</span>
+            <span className={layout.muted}>cost {formatIssueCost(issue.costUsd, issue.state !== 'new')}</span>
             {issue.currentStatus && <span className={layout.muted}>{issue.currentStatus}</span>}
           </span>
         </li>

@@ -1,5 +1,6 @@
 import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
 import { StateChip } from '@pipeline/web/components/state-chip.tsx';
+import { TitleText } from '@pipeline/web/components/title-text.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
 import { formatSum } from '@pipeline/web/format/money.ts';
 import { formatCount } from '@pipeline/web/format/number.ts';
@@ -60,7 +61,7 @@ function Blocked({ issues }: { issues: Overview['blockedIssues'] }) {
       {issues.map(({ issueNumber, title, state, blockedSince }) => (
         <li key={issueNumber} className={layout.item}>
           <PageLink to={`/issues/${issueNumber}`}>
-            #{issueNumber} {title}
+            #{issueNumber} <TitleText text={title} />
           </PageLink>
           <span className={layout.row}>
             <StateChip state={state} isBlocked />

@@ -45,7 +45,7 @@ export default function SessionsPage() {
           </ul>
         )}
       </Panel>
-      <p>
+      <p className={layout.after}>
         <a href="/account/logins">Ways to log in</a>: your password and connected accounts.
       </p>
       {plan && <EndDialog plan={plan} onClose={() => setPlan(null)} />}

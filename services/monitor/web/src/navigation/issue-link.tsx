@@ -1,4 +1,5 @@
 import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
+import styles from './issue-link.module.css';
 import { issuePath } from './issue-path.ts';
 
 interface IssueLinkProps {
@@ -8,11 +9,16 @@ interface IssueLinkProps {
   tabIndex?: number;
 }
 
-/** A link to an issue, as `owner/repo#7`. */
+/** A link to an issue, as `owner/repo#7`; where there is no room, the repo is cut and not the number. */
 export function IssueLink({ repo, issueNumber, tabIndex }: IssueLinkProps) {
   return (
-    <PageLink to={issuePath(repo, issueNumber)} tabIndex={tabIndex}>
-      {repo}#{issueNumber}
+    <PageLink
+      to={issuePath(repo, issueNumber)}
+      tabIndex={tabIndex}
+      title={`${repo}#${issueNumber}`}
+      className={styles.link}
+    >
+      <span className={styles.repo}>{repo}</span>#{issueNumber}
     </PageLink>
   );
 }

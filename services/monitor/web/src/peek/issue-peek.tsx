@@ -1,5 +1,6 @@
 import { Button } from '@pipeline/web/components/button.tsx';
 import { StateChip } from '@pipeline/web/components/state-chip.tsx';
+import { TitleText } from '@pipeline/web/components/title-text.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
 import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { useShortcuts } from '@pipeline/web/navigation/shortcuts.ts';
@@ -52,7 +53,9 @@ export function IssuePeek({ name, onClose }: IssuePeekProps) {
 function Content({ why }: { why: Reply<'explainIssueTo'> }) {
   return (
     <>
-      <p className={styles.title}>{why.title}</p>
+      <p className={styles.title}>
+        <TitleText text={why.title} />
+      </p>
       <p className={styles.state}>
         <StateChip state={why.state} isPaused={why.isPaused} isBlocked={why.isBlocked} />
         <span className={styles.muted}>

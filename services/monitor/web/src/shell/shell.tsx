@@ -52,9 +52,9 @@ const Top = memo(function Top({ onOpen }: { onOpen: (what: Open) => void }) {
       <RepoSwitch />
       <LiveBadge />
       <span className={styles.space} />
-      <Button glyph="search" aria-label="Search, Ctrl K" onPress={() => onOpen('palette')}>
+      <Button glyph="search" aria-label="Search Ctrl K" onPress={() => onOpen('palette')}>
         <span className={styles.wide}>
-          Search<kbd className={styles.chord}>, Ctrl K</kbd>
+          Search <kbd className={styles.chord}>Ctrl K</kbd>
         </span>
       </Button>
       <ZoneSwitch />

@@ -1,4 +1,5 @@
 import { StateChip } from '@pipeline/web/components/state-chip.tsx';
+import { TitleText } from '@pipeline/web/components/title-text.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
 import type { Column } from '@pipeline/web/table/column.ts';
 import { IssueAction } from '../../actions/issue-action.tsx';
@@ -21,7 +22,9 @@ export const BLOCKED_COLUMNS: readonly Column<BlockedIssue>[] = [
     sort: ({ title }) => title,
     cell: (issue) => (
       <>
-        <span title={issue.title}>{issue.title}</span>
+        <span title={issue.title}>
+          <TitleText text={issue.title} />
+        </span>
         <IssueAction repo={repoOf(issue)} issueNumber={issue.issueNumber} />
       </>
     ),

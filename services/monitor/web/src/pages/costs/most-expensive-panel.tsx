@@ -1,4 +1,5 @@
 import { StateChip } from '@pipeline/web/components/state-chip.tsx';
+import { TitleText } from '@pipeline/web/components/title-text.tsx';
 import { formatUsd } from '@pipeline/web/format/money.ts';
 import { formatCount } from '@pipeline/web/format/number.ts';
 import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
@@ -41,7 +42,7 @@ export function MostExpensivePanel({ repo }: { repo: string | undefined }) {
               {dearest.map(({ tenant, repo: slug, issueNumber, title, costUsd, state }) => (
                 <li key={`${tenant}/${slug}/${issueNumber}`} className={layout.line}>
                   <PageLink to={issuePath(slug, issueNumber)} className={layout.grow}>
-                    {repo ? '' : slug}#{issueNumber} {title}
+                    {repo ? '' : slug}#{issueNumber} <TitleText text={title} />
                   </PageLink>
                   <StateChip state={state} />
                   <span>{formatUsd(costUsd)}</span>

@@ -94,7 +94,7 @@ function Errors({ errors }: { errors: Digest['recentErrors'] }) {
     <ul className={layout.list}>
       {errors.map(({ fingerprint, message, count }) => (
         <li key={fingerprint} className={layout.item}>
-          <div className={layout.line}>
+          <div className={`${layout.line} ${layout.top}`}>
             <span className={layout.grow}>{message}</span>
             <span>{plural(count, 'run')}</span>
           </div>

@@ -9,6 +9,7 @@ import { FailureNote } from '@pipeline/web/page/failure-note.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
 import { Page } from '@pipeline/web/page/page.tsx';
 import { Skeleton } from '@pipeline/web/page/skeleton.tsx';
+import { useIsNarrow } from '@pipeline/web/shared/use-is-narrow.ts';
 import { DataTable } from '@pipeline/web/table/data-table.tsx';
 import { SearchBox } from '@pipeline/web/table/search-box.tsx';
 import { useCallback, useMemo } from 'react';
@@ -46,7 +47,11 @@ export default function EventsPage() {
     idOf,
     pollMs: POLL_MS,
   });
-  const columns = useMemo(() => columnsOf((chosen) => set({ type: chosen }, { push: true })), [set]);
+  const isNarrow = useIsNarrow();
+  const columns = useMemo(
+    () => columnsOf({ onType: (chosen) => set({ type: chosen }, { push: true }), isNarrow }),
+    [set, isNarrow],
+  );
   const onIssue = useCallback((value: string) => set({ issue: value }), [set]);
   const open = items.find((item) => idOf(item) === values.event);
   return (
@@ -81,6 +86,7 @@ export default function EventsPage() {
           <DataTable
             label="Events, newest first"
             columns={columns}
+            isTall={isNarrow}
             rows={items}
             keyOf={idOf}
             onPeek={(item) => set({ event: idOf(item) === values.event ? '' : idOf(item) })}

@@ -1,4 +1,5 @@
 import { StateChip } from '@pipeline/web/components/state-chip.tsx';
+import { TitleText } from '@pipeline/web/components/title-text.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
 import { formatIssueCost, formatSum } from '@pipeline/web/format/money.ts';
 import { inWords } from '@pipeline/web/format/reasons.ts';
@@ -26,7 +27,7 @@ export function IssueHead({ why, input }: { why: Reply<'explainIssueTo'>; input:
   const timeline = useQuery(read('readTimeline', input));
   const { repo, issueNumber, title, state, isPaused, isBlocked } = why;
   return (
-    <Panel title={title} query={status} height={200}>
+    <Panel title={<TitleText text={title} />} query={status} height={200}>
       {() => (
         <div className={styles.head}>
           <p className={styles.facts}>

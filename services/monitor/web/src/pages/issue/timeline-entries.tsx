@@ -1,5 +1,6 @@
 import { When } from '@pipeline/web/components/when.tsx';
 import { formatDuration } from '@pipeline/web/format/duration.ts';
+import { titleInWords } from '@pipeline/web/format/host-writes.ts';
 import { formatUsd } from '@pipeline/web/format/money.ts';
 import { inWords } from '@pipeline/web/format/reasons.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
@@ -9,16 +10,6 @@ import type { Timeline, TimelineEntry } from '../../api/types.ts';
 
 const KINDS: Readonly<Record<string, string>> = { projection: 'host write', 'agent-run': 'agent' };
 
-/** Returns the title; a host write such as `swapLabels on the host` in words. */
-const titleOf = ({ kind, title }: TimelineEntry): string => (kind === 'projection' ? wordsOf(title) : title);
-
-const wordsOf = (title: string): string =>
-  title
-    .replaceAll(/([a-z])([A-Z]+)/g, '$1 $2')
-    .toLowerCase()
-    .replace(/\bpr\b/, 'pull request')
-    .replace('swap labels', 'change labels');
-
 const COLUMNS: readonly Column<TimelineEntry>[] = [
   { id: 'time', header: 'Time', width: '124px', cell: ({ timestamp }) => <When at={timestamp} as="second" /> },
   { id: 'kind', header: 'Kind', width: '120px', from: 560, cell: ({ kind }) => KINDS[kind] ?? inWords(kind) },
@@ -27,7 +18,7 @@ const COLUMNS: readonly Column<TimelineEntry>[] = [
     header: 'What',
     width: 'minmax(140px, 3fr)',
     cell: (entry) => {
-      const title = titleOf(entry);
+      const title = titleInWords(entry);
       return <span title={entry.error ?? title}>{entry.error ? `${title}: ${entry.error}` : title}</span>;
     },
   },

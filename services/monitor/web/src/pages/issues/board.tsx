@@ -1,4 +1,5 @@
 import { Button } from '@pipeline/web/components/button.tsx';
+import { TitleText } from '@pipeline/web/components/title-text.tsx';
 import { formatTotal } from '@pipeline/web/format/money.ts';
 import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
 import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
@@ -7,6 +8,8 @@ import { useRef } from 'react';
 import type { Issue, State } from '../../api/types.ts';
 import styles from './board.module.css';
 import { addressOf } from './columns.tsx';
+import type { IssueValues, SetValues } from './filters.tsx';
+import { NoIssues } from './no-issues.tsx';
 import { phraseOf } from './phrase.ts';
 import { PullRequest } from './pull-request.tsx';
 import { TimeInState } from './time-in-state.tsx';
@@ -15,18 +18,19 @@ import { useVirtualCards } from './use-virtual-cards.ts';
 
 interface IssueBoardProps {
   issues: readonly Issue[];
-  /** A state to show alone. */
-  onlyState: string;
+  values: IssueValues;
+  set: SetValues;
   onPeek: (name: string) => void;
   hasMore: boolean;
   onMore: () => void;
 }
 
 /** The issues by state; empty columns are collapsed to their headers. */
-export function IssueBoard({ issues, onlyState, onPeek, hasMore, onMore }: IssueBoardProps) {
+export function IssueBoard({ issues, values, set, onPeek, hasMore, onMore }: IssueBoardProps) {
+  if (issues.length === 0) return <NoIssues values={values} set={set} />;
   const byState = Map.groupBy(issues, ({ state }) => state);
-  const shown = isState(onlyState)
-    ? [onlyState]
+  const shown = isState(values.state)
+    ? [values.state]
     : STATE_NAMES.filter((state) => state !== 'done' || byState.has(state));
   return (
     <>
@@ -91,7 +95,7 @@ function Card({ issue, onPeek }: { issue: Issue; onPeek: (name: string) => void 
     <article className={styles.card} data-paused={isPaused || undefined}>
       <p className={styles.title}>
         <PageLink {...addressOf(issue)} title={title}>
-          #{issueNumber} {title}
+          #{issueNumber} <TitleText text={title} />
         </PageLink>
       </p>
       <p className={styles.why} title={phraseOf(issue)}>

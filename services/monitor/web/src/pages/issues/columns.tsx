@@ -1,13 +1,15 @@
 import { StateChip } from '@pipeline/web/components/state-chip.tsx';
+import { TitleText } from '@pipeline/web/components/title-text.tsx';
+import { When } from '@pipeline/web/components/when.tsx';
 import { formatTotal } from '@pipeline/web/format/money.ts';
 import { inWords } from '@pipeline/web/format/reasons.ts';
 import { STATE_NAMES } from '@pipeline/web/states/states.ts';
 import type { Column } from '@pipeline/web/table/column.ts';
+import { TwoLines } from '@pipeline/web/table/two-lines.tsx';
 import { IssueAction } from '../../actions/issue-action.tsx';
 import type { Issue } from '../../api/types.ts';
 import { issuePath } from '../../navigation/issue-path.ts';
 import { RowLink } from '../../navigation/row-link.tsx';
-import styles from './issues.module.css';
 import { phraseOf } from './phrase.ts';
 import { PullRequest } from './pull-request.tsx';
 import { TimeInState } from './time-in-state.tsx';
@@ -22,7 +24,6 @@ const number: Column<Issue> = {
   id: 'number',
   header: 'Issue',
   width: '64px',
-  from: 400,
   sort: ({ issueNumber }) => issueNumber,
   cell: ({ issueNumber }) => `#${issueNumber}`,
 };
@@ -30,16 +31,38 @@ const number: Column<Issue> = {
 const title: Column<Issue> = {
   id: 'title',
   header: 'Title',
-  width: 'minmax(110px, 4fr)',
+  width: 'minmax(110px, 6fr)',
   sort: (issue) => issue.title,
   cell: (issue) => (
     <>
       <RowLink {...addressOf(issue)} title={issue.title}>
-        <span className={styles.narrow}>#{issue.issueNumber} </span>
-        {issue.title}
+        <TitleText text={issue.title} />
       </RowLink>
       <IssueAction repo={issue.repo} issueNumber={issue.issueNumber} />
     </>
+  ),
+};
+
+/** The whole row in one column of two lines. */
+const narrow: Column<Issue> = {
+  ...title,
+  width: 'minmax(0, 1fr)',
+  cell: (issue) => (
+    <TwoLines
+      first={
+        <RowLink {...addressOf(issue)} title={issue.title}>
+          #{issue.issueNumber} <TitleText text={issue.title} />
+        </RowLink>
+      }
+      second={
+        <>
+          <StateChip state={issue.state} isPaused={issue.isPaused} isBlocked={issue.isBlocked} />
+          <When at={issue.stateEnteredAt} as="since" />
+          <IssueAction repo={issue.repo} issueNumber={issue.issueNumber} />
+          <span>{phraseOf(issue)}</span>
+        </>
+      }
+    />
   ),
 };
 
@@ -47,7 +70,7 @@ const repo: Column<Issue> = {
   id: 'repo',
   header: 'Repository',
   width: 'minmax(90px, 1fr)',
-  from: 1_100,
+  from: 1_200,
   sort: (issue) => issue.repo,
   cell: (issue) => issue.repo,
 };
@@ -56,7 +79,7 @@ const others: readonly Column<Issue>[] = [
   {
     id: 'state',
     header: 'State',
-    width: 'minmax(140px, 170px)',
+    width: '146px',
     sort: ({ state }) => STATE_NAMES.indexOf(state),
     cell: ({ state, isPaused, isBlocked }) => <StateChip state={state} isPaused={isPaused} isBlocked={isBlocked} />,
   },
@@ -65,22 +88,21 @@ const others: readonly Column<Issue>[] = [
     header: 'For',
     width: '84px',
     align: 'end',
-    from: 420,
     sort: ({ stateEnteredAt }) => (stateEnteredAt === null ? null : -Date.parse(stateEnteredAt)),
     cell: (issue) => <TimeInState issue={issue} />,
   },
   {
     id: 'why',
     header: 'Why',
-    width: 'minmax(120px, 2fr)',
-    from: 760,
+    width: 'minmax(120px, 3fr)',
+    from: 860,
     cell: (issue) => <span title={phraseOf(issue)}>{phraseOf(issue)}</span>,
   },
   {
     id: 'task',
     header: 'Task',
-    width: 'minmax(80px, 120px)',
-    from: 900,
+    width: '112px',
+    from: 1_000,
     sort: ({ activeTaskType }) => activeTaskType,
     cell: ({ activeTaskType, assignedAgent }) =>
       activeTaskType && (
@@ -95,7 +117,7 @@ const others: readonly Column<Issue>[] = [
     header: 'Attempt',
     width: '72px',
     align: 'end',
-    from: 1_000,
+    from: 1_100,
     sort: ({ attempt }) => attempt,
     cell: ({ attempt, maxAttempts }) => (attempt === null ? '' : `${attempt + 1} of ${maxAttempts}`),
   },
@@ -104,21 +126,29 @@ const others: readonly Column<Issue>[] = [
     header: 'Cost',
     width: '84px',
     align: 'end',
-    from: 560,
+    from: 660,
     sort: ({ costUsd }) => costUsd,
     cell: ({ costUsd, unreportedCosts }) => formatTotal(costUsd, unreportedCosts),
   },
   {
     id: 'pr',
     header: 'PR',
-    width: '76px',
+    width: '64px',
     align: 'end',
-    from: 680,
+    from: 760,
     sort: ({ prNumber }) => prNumber,
     cell: (issue) => <PullRequest issue={issue} />,
   },
 ];
 
+interface Table {
+  /** The issues are those of one repository. */
+  hasRepo: boolean;
+  isNarrow: boolean;
+}
+
 /** Columns of the issue table; the repository only where there are several. */
-export const columnsOf = (hasRepo: boolean): readonly Column<Issue>[] =>
-  hasRepo ? [number, title, ...others] : [number, title, repo, ...others];
+export function columnsOf({ hasRepo, isNarrow }: Table): readonly Column<Issue>[] {
+  if (isNarrow) return [narrow];
+  return hasRepo ? [number, title, ...others] : [number, title, repo, ...others];
+}

@@ -64,7 +64,8 @@ export default function IssuesPage() {
         ) : view === 'board' ? (
           <IssueBoard
             issues={issues}
-            onlyState={state}
+            values={values}
+            set={set}
             onPeek={onPeek}
             hasMore={query.hasNextPage}
             onMore={() => void query.fetchNextPage()}

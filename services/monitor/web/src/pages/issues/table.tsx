@@ -1,7 +1,6 @@
 import { Button } from '@pipeline/web/components/button.tsx';
 import { formatCount } from '@pipeline/web/format/number.ts';
-import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
-import { labelOf } from '@pipeline/web/states/states.ts';
+import { useIsNarrow } from '@pipeline/web/shared/use-is-narrow.ts';
 import { DataTable } from '@pipeline/web/table/data-table.tsx';
 import { type Selection, useSelection } from '@pipeline/web/table/use-selection.ts';
 import { useMemo, useState } from 'react';
@@ -12,6 +11,7 @@ import { useGo } from '../../navigation/use-go.ts';
 import { addressOf, columnsOf } from './columns.tsx';
 import type { IssueValues, SetValues } from './filters.tsx';
 import styles from './issues.module.css';
+import { NoIssues } from './no-issues.tsx';
 import { keyOfIssue } from './use-issues.ts';
 
 interface IssueTableProps {
@@ -44,7 +44,8 @@ export function IssueTable({
 }: IssueTableProps) {
   const go = useGo();
   const selection = useSelection();
-  const columns = useMemo(() => columnsOf(hasRepo), [hasRepo]);
+  const isNarrow = useIsNarrow();
+  const columns = useMemo(() => columnsOf({ hasRepo, isNarrow }), [hasRepo, isNarrow]);
   return (
     <div className={styles.list}>
       {selection.keys.size > 0 && (
@@ -63,6 +64,7 @@ export function IssueTable({
         }}
         onPeek={(issue) => onPeek(`${issue.repo}/${issue.issueNumber}`)}
         selection={selection}
+        isTall={isNarrow}
         look={({ state }) => (state === 'done' ? 'muted' : undefined)}
         onEnd={onEnd}
         empty={<NoIssues values={values} set={set} />}
@@ -109,31 +111,5 @@ function SelectionBar({ issues, selection, total, loadAll }: SelectionBarProps) 
       ))}
       <Button kind="quiet" glyph="close" aria-label="Clear the selection" onPress={selection.clear} />
     </div>
-  );
-}
-
-/** Names the filter that hides everything and offers to drop it. */
-function NoIssues({ values, set }: { values: IssueValues; set: SetValues }) {
-  if (values.q !== '') {
-    return (
-      <EmptyNote title={`No issue matches “${values.q}”.`}>
-        <Button onPress={() => set({ q: '' })}>Drop the search</Button>
-      </EmptyNote>
-    );
-  }
-  if (values.state !== '' && values.state !== 'all') {
-    return (
-      <EmptyNote title={`No issue is in “${labelOf(values.state)}”.`}>
-        <Button onPress={() => set({ state: '' })}>Show open issues</Button>
-      </EmptyNote>
-    );
-  }
-  return (
-    <EmptyNote title={values.state === 'all' ? 'There are no issues.' : 'There are no open issues.'}>
-      {values.state !== 'all' && <Button onPress={() => set({ state: 'all' })}>Show done issues as well</Button>}
-      <p>
-        Give an issue of an enabled repository the label <code>svc:enqueue</code>.
-      </p>
-    </EmptyNote>
   );
 }

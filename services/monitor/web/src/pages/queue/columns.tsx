@@ -14,14 +14,14 @@ export const QUEUE_COLUMNS: readonly Column<Task>[] = [
   {
     id: 'type',
     header: 'Task',
-    width: 'minmax(90px, 130px)',
+    width: 'minmax(80px, 130px)',
     sort: ({ taskType }) => taskType,
     cell: ({ taskType }) => inWords(taskType),
   },
   {
     id: 'issue',
     header: 'Issue',
-    width: 'minmax(120px, 2fr)',
+    width: 'minmax(110px, 2fr)',
     sort: (task) => repoOf(task),
     cell: (task) =>
       task.issueNumber === 0 ? (
@@ -33,15 +33,16 @@ export const QUEUE_COLUMNS: readonly Column<Task>[] = [
   {
     id: 'status',
     header: 'Status',
-    width: '80px',
+    width: '64px',
     sort: ({ status }) => status,
     cell: ({ status }) => (status === 'pending' ? 'waits' : 'runs'),
   },
   {
     id: 'wait',
     header: 'Waited',
-    width: '84px',
+    width: '72px',
     align: 'end',
+    from: 400,
     sort: ({ waitTimeMs }) => waitTimeMs,
     cell: ({ waitTimeMs }) => formatDuration(waitTimeMs),
   },
@@ -50,7 +51,7 @@ export const QUEUE_COLUMNS: readonly Column<Task>[] = [
     header: 'Estimate',
     width: '84px',
     align: 'end',
-    from: 520,
+    from: 600,
     sort: ({ estimatedDurationMs }) => estimatedDurationMs,
     cell: ({ estimatedDurationMs }) => formatDuration(estimatedDurationMs),
   },
@@ -59,7 +60,7 @@ export const QUEUE_COLUMNS: readonly Column<Task>[] = [
     header: 'Priority',
     width: '76px',
     align: 'end',
-    from: 640,
+    from: 700,
     sort: ({ priority }) => priority,
     cell: ({ priority }) => priority,
   },

@@ -54,7 +54,7 @@ function KpiLine({ repo, kpi }: { repo: string; kpi: Kpi }) {
         {plural(currentSampleSize, 'issue')} now, {formatCount(baselineSampleSize)} before
         {isSmall(kpi) && ': too few to judge'}
       </span>
-      {values.some((value) => value !== null) && (
+      {values.filter((value) => value !== null).length > 1 && (
         <Sparkline
           values={values}
           baseline={baselineValue}
