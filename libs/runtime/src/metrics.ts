@@ -51,6 +51,18 @@ export function createMetrics({ processMetrics = false }: { processMetrics?: boo
   return { registry, loops };
 }
 
+/** Registers a gauge whose value is read at each scrape; null is exported as NaN. */
+export function registerReadGauge(registry: Registry, name: string, help: string, read: () => number | null): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(read() ?? Number.NaN);
+    },
+  });
+}
+
 export interface Listening {
   url: string;
   close(): Promise<void>;

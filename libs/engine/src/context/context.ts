@@ -160,6 +160,9 @@ function fencedStore(store: Store, fence: Fence): Store {
     get replica() {
       return whileHeld(store.replica);
     },
+    get server() {
+      return store.server;
+    },
     ping: () => store.ping(),
     close: () => store.close(),
   };

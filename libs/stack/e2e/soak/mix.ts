@@ -64,6 +64,8 @@ export class Mix {
   #streams: StreamClient[] = [];
   #working: Promise<void>[] = [];
   #issues: number[] = [];
+  /** Issues whose pause was sent and whose resume was not answered. */
+  readonly #paused = new Set<number>();
 
   constructor(deployment: Deployment, requests: Requests, rates: Rates) {
     this.#rates = rates;
@@ -96,6 +98,7 @@ export class Mix {
     this.#stopping.abort();
     await Promise.all(this.#working);
     for (const stream of this.#streams) await stream.stop();
+    for (const number of this.#paused) await this.#resume(number, 0);
   }
 
   async stop(): Promise<void> {
@@ -136,15 +139,22 @@ export class Mix {
     else await this.#requests.send(`${this.#monitor(n)}${monitor}`);
   }
 
-  /** Of the newest issue; it is resumed whatever happens in between. */
+  /** Of the newest issue. One whose resume fails is resumed at the end. */
   async #pauseAndResume(n: number): Promise<void> {
     const number = this.#issues.at(-1);
     if (number === undefined) return;
-    const act = (what: string) =>
-      this.#requests.send(`${this.#monitor(n)}/api/issues/${SLUG}/${number}/${what}`, { method: 'POST' });
-    if ((await act('pause')) === null) return;
+    this.#paused.add(number);
+    await this.#act(number, 'pause', n);
     await sleep(PAUSED_MS);
-    await act('resume');
+    await this.#resume(number, n);
+  }
+
+  async #resume(number: number, n: number): Promise<void> {
+    if ((await this.#act(number, 'resume', n)) !== null) this.#paused.delete(number);
+  }
+
+  #act(number: number, action: string, n: number): Promise<string | null> {
+    return this.#requests.send(`${this.#monitor(n)}/api/issues/${SLUG}/${number}/${action}`, { method: 'POST' });
   }
 
   async #replaceStream(n: number): Promise<void> {

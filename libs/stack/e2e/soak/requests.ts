@@ -32,7 +32,7 @@ export class Requests {
       if (response.ok) return text;
       if (!EXPECTED.has(response.status)) this.fail(`${what}: ${response.status} ${text.slice(0, 200)}`);
     } catch (error) {
-      if (!this.#signal.aborted) this.fail(`${what}: ${String(error)}`);
+      if (!this.#signal.aborted) this.fail(`${what}: ${String(error)} ${String((error as Error).cause ?? '')}`);
     }
     return null;
   }

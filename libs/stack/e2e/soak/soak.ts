@@ -11,6 +11,8 @@ import { type Sample, Sampler } from './sampler.ts';
 import { growingBacklogs, growingMemory, memoryGrowthOf, oldEntries, type Series } from './verdict.ts';
 
 const DEFAULT_MINUTES = 60;
+/** Fewer show no slope after the warm-up. */
+const FEWEST_MINUTES = 8;
 /** Of the run: caches fill, and the heap takes the size that the load needs. */
 const WARM_UP_SHARE = 0.5;
 const DRAINED_WITHIN_MS = 10 * 60_000;
@@ -19,6 +21,7 @@ const SHOWN_ERRORS = 20;
 
 /** The product under a steady mix of users: no error, no growing memory, no growing backlog, nothing left at the end. */
 export async function soak({ checks, dataDir, env, minutes, rate }: E2e): Promise<void> {
+  if (minutes !== null && !(minutes >= FEWEST_MINUTES)) throw new Error(`--minutes: at least ${FEWEST_MINUTES}`);
   const server = await startPostgres({ dataDir: join(dataDir, 'server'), port: 0, settings: {} });
   let deployment: Deployment | undefined;
   try {

@@ -5,7 +5,7 @@ import type { DB } from './database.generated.ts';
 import type { Db } from './database.ts';
 import { PipeliningDriver } from './pipelining.ts';
 import { ReplicaDriver, ReplicaState } from './replica-driver.ts';
-import { Servers, serverClient, tryingEach } from './servers.ts';
+import { type ServerInUse, Servers, serverClient, tryingEach } from './servers.ts';
 import { dialectOf, SharingDriver } from './sharing.ts';
 import { type StatementListener, statementClient } from './statement-client.ts';
 
@@ -57,6 +57,8 @@ export interface Store {
   readonly quick: { readonly tenant: Db; readonly read: Db };
   /** The replica alone, whatever its state; null without one. Only ReplicaWatch uses it. */
   readonly replica: { readonly db: Db; readonly state: ReplicaState } | null;
+  /** The server that accepted the last connection for writes; null before the first one. */
+  readonly server: ServerInUse | null;
   /** @throws when the store cannot be reached (see isUnavailable). */
   ping(): Promise<void>;
   /** Ends the pools after the statements in flight. A second call waits for the first. */
@@ -80,6 +82,9 @@ export function openStore(options: StoreOptions): Store {
     read: read.db,
     quick: { tenant: tenant.quick, read: read.quick },
     replica: replica ? { db: replica.db, state } : null,
+    get server() {
+      return servers.inUse;
+    },
     async ping() {
       await tenant.db.executeQuery(CompiledQuery.raw('select 1'));
     },

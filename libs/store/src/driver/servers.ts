@@ -7,6 +7,11 @@ interface Address {
   port: number;
 }
 
+/** The server that a pool uses, with its position in the connection URL, from 1. */
+export interface ServerInUse extends Address {
+  position: number;
+}
+
 const DEFAULT_PORT = 5_432;
 const PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
 
@@ -20,6 +25,7 @@ export class Servers {
   readonly url: string;
   readonly #addresses: readonly Address[];
   #current = 0;
+  #accepted: Address | undefined;
 
   /** @throws TypeError when the text is no postgres:// URL. */
   constructor(databaseUrl: string) {
@@ -43,6 +49,16 @@ export class Servers {
   /** The server that the next connection goes to. */
   get current(): Address | undefined {
     return this.#addresses[this.#current];
+  }
+
+  /** The server that accepted the last connection; null before the first one. */
+  get inUse(): ServerInUse | null {
+    if (this.#accepted === undefined) return null;
+    return { ...this.#accepted, position: this.#addresses.indexOf(this.#accepted) + 1 };
+  }
+
+  accepted(address: Address | undefined): void {
+    this.#accepted = address;
   }
 
   /** Continues with the next server, unless another failure of the same one has done so. */
@@ -97,6 +113,7 @@ export function serverClient(Base: typeof pg.Client, servers: Servers, role: Ser
       });
       const settle = (error?: Error | null) => {
         if (error) servers.failed(server);
+        else servers.accepted(server);
         callback(error ?? undefined);
       };
       super.connect((error?: Error | null) => {

@@ -1,8 +1,16 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { silentLogger } from '@pipeline/runtime';
+import { createMetrics, silentLogger } from '@pipeline/runtime';
 import { type StreamingPair, startStreamingPair, until } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { createNotifications, isDatabaseUrl, isUnavailable, openStore, Servers, type Store } from '../../src/index.ts';
+import {
+  createNotifications,
+  isDatabaseUrl,
+  isUnavailable,
+  openStore,
+  registerServerGauge,
+  Servers,
+  type Store,
+} from '../../src/index.ts';
 
 describe('Servers', () => {
   test.each(['postgres://h/d', 'postgresql://u:p@h:5432/d?sslmode=require', 'postgres://u:p@a:1,b:2,[::1]:3/d'])(
@@ -67,6 +75,10 @@ describe('a primary and its streaming standby', () => {
   test('finds the primary behind the standby in the list, and the promoted one when the primary is killed', async () => {
     const [, start = '', first, second, rest = ''] = /^(.*@)([^,]*),([^/]*)(.*)$/.exec(pair.url) ?? [];
     const store = open(`${start}${second},${first}${rest}`);
+    const { registry } = createMetrics();
+    registerServerGauge(registry, store);
+    const exported = async () => /^svc_store_server (\S+)$/m.exec(await registry.metrics())?.[1];
+    expect([store.server, await exported()]).toEqual([null, 'Nan']);
     const notifications = createNotifications({
       directUrl: pair.url,
       applicationName: 'test:direct',
@@ -79,12 +91,15 @@ describe('a primary and its streaming standby', () => {
     notifications.start();
     await until('the session listens', () => heard === 1);
     expect(await portOf(store.tenant)).toBe(pair.primary.port);
+    expect(store.server).toEqual({ host: '127.0.0.1', port: pair.primary.port, position: 2 });
+    expect(await exported()).toBe('2');
 
     pair.killPrimary();
     await pair.promote();
     // The first statement may meet the broken connection.
     const port = await portOf(store.tenant).catch(() => portOf(store.tenant));
     expect(port).toBe(pair.standby.port);
+    expect(await exported()).toBe('1');
     await until('the session listens again', () => heard === 2);
     await sql`create table written ()`.execute(store.tenant);
     await notifications.close();

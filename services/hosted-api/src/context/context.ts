@@ -14,6 +14,7 @@ import {
   drainingWorkers,
   type Notifications,
   ReplicaWatch,
+  registerServerGauge,
   reportingOutages,
   type Store,
   StoreWatch,
@@ -86,6 +87,8 @@ export interface HostedContext
   authenticateConnection: Authenticate<ConnectionIdentity>;
   authenticateSession: Authenticate<SessionIdentity>;
   settings: SettingsFollower;
+  /** Null without a replica for reads. */
+  replicaWatch: ReplicaWatch | null;
   /** Started by main, ticked by hand in tests. */
   loops: readonly Periodic[];
 }
@@ -119,6 +122,7 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     metrics,
   });
   const replicaWatch = new ReplicaWatch({ store, maxLagSeconds: options.maxReadLagSeconds ?? 10, log, metrics });
+  registerServerGauge(options.metrics.registry, store);
   if (store.replica !== null) registerReplicaGauges(options.metrics.registry, replicaWatch);
   const changes = new ChangeStreams({ log, metrics });
   const address = publicAddress(options.publicUrl);
@@ -147,6 +151,7 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     }),
     storeWatch,
     settings,
+    replicaWatch: store.replica && replicaWatch,
     loops: [
       storeWatch.loop,
       ...(store.replica === null ? [] : [replicaWatch.loop]),

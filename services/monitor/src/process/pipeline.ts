@@ -1,7 +1,7 @@
 import type { Readiness } from '@pipeline/contract';
 import type { Engine, HostOf } from '@pipeline/engine';
-import type { Notifications, StoreWatch } from '@pipeline/store';
-import { Gauge, type Registry } from 'prom-client';
+import { type Metrics, registerReadGauge } from '@pipeline/runtime';
+import { type Notifications, registerServerGauge, type Store, type StoreWatch } from '@pipeline/store';
 import type { Dashboard } from '../analytics/dashboard.ts';
 import { addAgents } from '../features/agents.ts';
 import { addAlerts } from '../features/alerts.ts';
@@ -58,7 +58,7 @@ export interface Pipeline extends BlockedIssueDeps, TaskQueueDeps, RegressionGua
 export function createPipeline(options: PipelineOptions): Pipeline {
   const wiring = wire(options);
   const { engine, store, notifications, storeWatch, loops } = wiring;
-  registerStoreGauge(options.metrics.registry, storeWatch);
+  registerStoreGauges(options.metrics.registry, storeWatch, store);
   const { deadLetters, loop: deadLettersLoop } = addDeadLetters(wiring);
   const { consistency, loop: findingsLoop } = addConsistency(wiring);
   const lists = addLists(wiring);
@@ -116,15 +116,10 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   };
 }
 
-function registerStoreGauge(registry: Registry, storeWatch: StoreWatch): void {
-  new Gauge({
-    name: 'svc_store_connected',
-    help: '1 while the store is reachable and its schema is current.',
-    registers: [registry],
-    collect() {
-      this.set(storeWatch.isConnected ? 1 : 0);
-    },
-  });
+function registerStoreGauges(registry: Metrics['registry'], storeWatch: StoreWatch, store: Store): void {
+  const help = '1 while the store is reachable and its schema is current.';
+  registerReadGauge(registry, 'svc_store_connected', help, () => (storeWatch.isConnected ? 1 : 0));
+  registerServerGauge(registry, store);
 }
 
 /** Whether a monitor should get traffic; `null` = no store is configured, so none is needed. */

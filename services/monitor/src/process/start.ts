@@ -112,12 +112,11 @@ interface ConfigRouteParts {
 }
 
 function configRouteOf({ env, config, pipeline, variables, dashboard }: ConfigRouteParts): ConfigRouteDeps {
-  const database = placeOf(env.DATABASE_URL, env.DATABASE_POOL_SIZE);
   const startedAt = now().getTime();
   return {
     summary: () => ({
       config,
-      database,
+      database: placeOf(env.DATABASE_URL, env.DATABASE_POOL_SIZE, pipeline?.engine.store.server),
       connected: pipeline?.storeWatch.isConnected ?? false,
       isSet: (variable) => Boolean(variables[variable]),
       agents: dashboard.agents(),
