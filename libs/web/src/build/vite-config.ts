@@ -25,7 +25,7 @@ const LISTS_LOCALES = 'Intl.DateTimeFormat.supportedLocalesOf(';
 const cheapLocale = (): Plugin => ({
   name: 'cheap-locale',
   transform: {
-    filter: { id: /\/react-aria\/.*\/useDefaultLocale\.m?js$/ },
+    filter: { id: /\/i18n\/useDefaultLocale\.m?js$/ },
     handler: (code) => {
       if (!code.includes(LISTS_LOCALES)) throw new Error('React Aria no longer checks the language as expected');
       return { code: code.replace(LISTS_LOCALES, 'Intl.getCanonicalLocales('), map: null };

@@ -34,7 +34,7 @@ inBrowser('the dashboard', () => {
       await route.fulfill({ response, json: change((await response.json()) as Body) });
     });
 
-  test('tells the two half past twos apart when clocks go back, and shows the day of the chosen zone', async () => {
+  test('distinguishes the two half past twos when clocks go back, and shows the day of the chosen zone', async () => {
     const { page } = await open(1440, 'light', { timezoneId: 'Europe/Berlin' });
     await changed<{ items: Event[]; page: object }>(page, '**/api/pipeline-events?*', (body) => ({
       page: { ...body.page, hasMore: false },

@@ -64,7 +64,7 @@ describe('the timeline', () => {
     expect(['', '9-1', '1-x', '-1-5'].map((text) => spanField.parse(text))).toEqual(Array(4).fill(undefined));
   });
 
-  test('draws marks once where they cannot be told apart, and none outside of the lane', () => {
+  test('draws marks once where they cannot be distinguished, and none outside of the lane', () => {
     const marks = Array.from({ length: 5_000 }, (_, index) => ({ from: index / 5_000, to: index / 5_000 }));
     expect(apart(marks, (mark) => mark)).toHaveLength(500);
     const long = { from: 0.1, to: 0.3 };

@@ -8,7 +8,7 @@ interface Place {
 }
 
 /**
- * Returns the marks that can be told apart, at most about two per five-hundredth of the lane: one that lies within the
+ * Returns the marks that can be distinguished, at most about two per five-hundredth of the lane: one that lies within the
  * same five-hundredth as an earlier one is left out, and so are those outside of the lane.
  */
 export function apart<Mark>(marks: readonly Mark[], placeOf: (mark: Mark) => Place): Mark[] {
