@@ -286,11 +286,11 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
   web: {
     api: ['timing'],
     components: ['format', 'glyphs', 'preferences', 'shared', 'states', 'timing'],
-    format: ['preferences'],
+    format: ['preferences', 'shared'],
     navigation: ['glyphs', 'preferences', 'shared'],
     page: ['api', 'components', 'format', 'glyphs', 'preferences', 'shared', 'timing'],
     preferences: ['shared'],
-    shell: ['components', 'format', 'glyphs', 'navigation', 'preferences', 'shared'],
+    shell: ['components', 'format', 'glyphs', 'navigation', 'preferences', 'shared', 'timing'],
     states: ['glyphs'],
     table: ['glyphs', 'navigation', 'preferences', 'shared', 'timing'],
   },

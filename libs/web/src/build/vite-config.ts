@@ -16,6 +16,23 @@ const englishOnly = (): Plugin => ({
   },
 });
 
+const LISTS_LOCALES = 'Intl.DateTimeFormat.supportedLocalesOf(';
+
+/**
+ * React Aria checks the language of the browser when its module is loaded, with a function that lists all locales of the
+ * browser first: 30 ms of the main thread before anything is shown. Another one refuses the same malformed languages.
+ */
+const cheapLocale = (): Plugin => ({
+  name: 'cheap-locale',
+  transform: {
+    filter: { id: /\/i18n\/useDefaultLocale\.m?js$/ },
+    handler: (code) => {
+      if (!code.includes(LISTS_LOCALES)) throw new Error('React Aria no longer checks the language as expected');
+      return { code: code.replace(LISTS_LOCALES, 'Intl.getCanonicalLocales('), map: null };
+    },
+  },
+});
+
 /**
  * One file for what the first view needs, and few for what pages share: by default each of 50 small modules is a file of
  * its own, and a browser loads six at a time.
@@ -32,7 +49,7 @@ const fileOf = ({ name }: { name: string }): string =>
 /** Settings of a build into `dist/index.html` and `dist/assets`, served by a service under a strict content policy. */
 export const pagesConfig = (root: string): UserConfig => ({
   root,
-  plugins: [englishOnly(), react()],
+  plugins: [englishOnly(), cheapLocale(), react()],
   build: {
     outDir: 'dist',
     manifest: true,

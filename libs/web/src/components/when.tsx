@@ -2,6 +2,7 @@ import { formatAge, formatDuration, UNKNOWN } from '../format/duration.ts';
 import { formatFull, formatSecond, formatShort } from '../format/time.ts';
 import { preferences } from '../preferences/preferences.ts';
 import { useSignal } from '../shared/use-signal.ts';
+import { serverClock } from '../timing/server-clock.ts';
 import { useNow } from '../timing/use-now.ts';
 
 interface WhenProps {
@@ -14,7 +15,7 @@ const MINUTE_MS = 60_000;
 
 /** Seconds are shown in the first minute only. */
 const stepOf = (at: string | null | undefined): number =>
-  at && Date.now() - Date.parse(at) < MINUTE_MS ? 1_000 : 10_000;
+  at && serverClock.now() - Date.parse(at) < MINUTE_MS ? 1_000 : 10_000;
 
 /** A time; the whole date with its zone is in the title. */
 export function When({ at, as = 'age' }: WhenProps) {

@@ -1,8 +1,13 @@
+import { lazily } from '../shared/lazily.ts';
 import { formatCount } from './number.ts';
 
-const cents = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
-const fractions = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', minimumFractionDigits: 4 });
-const whole = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 });
+const cents = lazily(() => new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' }));
+const fractions = lazily(
+  () => new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', minimumFractionDigits: 4 }),
+);
+const whole = lazily(
+  () => new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 }),
+);
 
 /** Cost that no agent reported is not a cost of 0. */
 export const UNREPORTED = 'unreported';
@@ -10,8 +15,8 @@ export const UNREPORTED = 'unreported';
 /** Returns an amount in USD: four decimals below a cent, none from 10,000. */
 export function formatUsd(usd: number | null | undefined): string {
   if (usd === null || usd === undefined) return UNREPORTED;
-  if (usd !== 0 && Math.abs(usd) < 0.01) return fractions.format(usd);
-  return Math.abs(usd) >= 10_000 ? whole.format(usd) : cents.format(usd);
+  if (usd !== 0 && Math.abs(usd) < 0.01) return fractions().format(usd);
+  return Math.abs(usd) >= 10_000 ? whole().format(usd) : cents().format(usd);
 }
 
 /** Returns a sum of costs in USD beside the number of invocations that it does not contain. */

@@ -5,6 +5,7 @@ import { formatAge } from '../format/duration.ts';
 import { formatClock } from '../format/time.ts';
 import { preferences } from '../preferences/preferences.ts';
 import { useSignal } from '../shared/use-signal.ts';
+import { serverClock } from '../timing/server-clock.ts';
 import { useNow } from '../timing/use-now.ts';
 import { FailureNote } from './failure-note.tsx';
 import styles from './panel.module.css';
@@ -104,7 +105,9 @@ function PanelAge({ query, polledAt, isOutdated }: Pick<PanelProps, 'query' | 'p
   useNow(AGE_STEP_MS);
   if (query.data === undefined) return null;
   if (polledAt === null) return <span className={styles.age}>warming up</span>;
-  const at = polledAt === undefined ? query.dataUpdatedAt : Date.parse(polledAt);
+  const now = serverClock.now();
+  // The time of a response is that of this browser, whose clock may be wrong.
+  const at = polledAt === undefined ? query.dataUpdatedAt + now - Date.now() : Date.parse(polledAt);
   if (isOutdated || query.error) return <span className={styles.age}>as of {formatClock(at, zone)}</span>;
-  return <span className={styles.age}>{formatAge(at, Date.now())}</span>;
+  return <span className={styles.age}>{formatAge(at, now)}</span>;
 }

@@ -6,9 +6,10 @@ import {
   useTable,
 } from '@tanstack/react-table';
 import { useMemo } from 'react';
+import { lazily } from '../shared/lazily.ts';
 import { type Column, parseOrder } from './column.ts';
 
-const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
+const collator = lazily(() => new Intl.Collator('en', { numeric: true, sensitivity: 'base' }));
 
 interface Sorted {
   getValue(column: string): unknown;
@@ -18,7 +19,7 @@ interface Sorted {
 function byValue(a: Sorted, b: Sorted, column: string): number {
   const [first, second] = [a.getValue(column), b.getValue(column)];
   if (typeof first === 'number' && typeof second === 'number') return first - second;
-  return collator.compare(String(first), String(second));
+  return collator().compare(String(first), String(second));
 }
 
 const features = tableFeatures({

@@ -11,10 +11,18 @@ export function usePainted(): boolean {
   const [isPainted, setPainted] = useState(hasPainted);
   useEffect(() => {
     if (hasPainted) return;
-    return after(0, () => {
-      hasPainted = true;
-      setPainted(true);
+    let cancelTimer: (() => void) | undefined;
+    // A frame is painted after its callbacks; a timer alone may run before the first frame.
+    const frame = requestAnimationFrame(() => {
+      cancelTimer = after(0, () => {
+        hasPainted = true;
+        setPainted(true);
+      });
     });
+    return () => {
+      cancelAnimationFrame(frame);
+      cancelTimer?.();
+    };
   }, []);
   return isPainted;
 }

@@ -23,6 +23,8 @@ const WATCH = `document.addEventListener('securitypolicyviolation', (event) => c
 
 /** A host name that is not secure without https, unlike localhost and 127.0.0.1. */
 export const HOST_NAME = 'ops.internal';
+/** The pages of Chromium's own address bar, which it loads in every new window. */
+const WITHOUT_OWN_PAGES = '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup';
 const RESOLVE = `--host-resolver-rules=MAP ${HOST_NAME} 127.0.0.1`;
 
 /** A page of a browser of its own; what it complains about is kept. */
@@ -50,7 +52,10 @@ export function servedDashboard(database: TestDatabase) {
     pipeline.start();
     const { dashboard } = pipeline;
     ({ url, close } = await serveApp({ auth: authOf([OLGA]), pipeline, dashboard, webDir: join(WEB, 'dist') }));
-    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox', RESOLVE] });
+    browser = await chromium.launch({
+      executablePath: CHROMIUM ?? '',
+      args: ['--no-sandbox', RESOLVE, WITHOUT_OWN_PAGES],
+    });
   }, 120_000);
   afterAll(async () => {
     await browser?.close();

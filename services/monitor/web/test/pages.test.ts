@@ -1,6 +1,7 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { batchesOf, bulkPlan } from '../src/actions/bulk-actions.ts';
 import { groupsOf } from '../src/pages/blocked/groups.ts';
+import { apart } from '../src/pages/issue/apart.ts';
 import { idleShare, joined, scaleOf, staysOf } from '../src/pages/issue/timeline-scale.ts';
 import { spanField, timeAt, zoomedScale } from '../src/pages/issue/zoom.ts';
 import { phraseOf } from '../src/pages/issues/phrase.ts';
@@ -61,6 +62,13 @@ describe('the timeline', () => {
     }
     expect(spanField.parse(spanField.format({ from: 1, to: 9 }))).toEqual({ from: 1, to: 9 });
     expect(['', '9-1', '1-x', '-1-5'].map((text) => spanField.parse(text))).toEqual(Array(4).fill(undefined));
+  });
+
+  test('draws marks once where they cannot be distinguished, and none outside of the lane', () => {
+    const marks = Array.from({ length: 5_000 }, (_, index) => ({ from: index / 5_000, to: index / 5_000 }));
+    expect(apart(marks, (mark) => mark)).toHaveLength(500);
+    const long = { from: 0.1, to: 0.3 };
+    expect(apart([long, long, { from: -2, to: -1 }, { from: 1.1, to: 2 }], (mark) => mark)).toEqual([long, long]);
   });
 
   test('joins overlapping spans', () => {

@@ -9,6 +9,7 @@ import { Page } from '@pipeline/web/page/page.tsx';
 import { Skeleton } from '@pipeline/web/page/skeleton.tsx';
 import { DataTable } from '@pipeline/web/table/data-table.tsx';
 import { SearchBox } from '@pipeline/web/table/search-box.tsx';
+import { serverClock } from '@pipeline/web/timing/server-clock.ts';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { keyOf } from '../../api/query.ts';
@@ -47,7 +48,7 @@ export default function AuditPage() {
       ...(actor && { actor }),
       ...(action && { action }),
       ...(target && { target }),
-      ...(days && { since: new Date(Date.now() - Number(days) * DAY_MS).toISOString() }),
+      ...(days && { since: new Date(serverClock.now() - Number(days) * DAY_MS).toISOString() }),
     }),
     [actor, action, target, days],
   );

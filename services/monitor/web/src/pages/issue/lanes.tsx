@@ -7,6 +7,7 @@ import { labelOf, STATES } from '@pipeline/web/states/states.ts';
 import type { ReactNode } from 'react';
 import type { Timeline } from '../../api/types.ts';
 import { StateLegend } from '../../charts/legend.tsx';
+import { apart } from './apart.ts';
 import styles from './lanes.module.css';
 import { runsOf, type Span, scaleOf, spanOf, staysOf } from './timeline-scale.ts';
 import { useBrush } from './use-brush.ts';
@@ -23,8 +24,8 @@ interface LanesProps {
 /** Three lanes to scale: the states, the runs of agents with their cost, and the writes to the host. Dragging zooms. */
 export function Lanes({ timeline, isCollapsed, part, onPart }: LanesProps) {
   const { zone } = useSignal(preferences);
-  const stays = staysOf(timeline);
-  const runs = runsOf(timeline);
+  const allStays = staysOf(timeline);
+  const allRuns = runsOf(timeline);
   const { from, to } = spanOf(timeline);
   const at = zoomedScale(scaleOf(timeline, isCollapsed), part);
   const span = part ?? { from, to };
@@ -36,8 +37,14 @@ export function Lanes({ timeline, isCollapsed, part, onPart }: LanesProps) {
     left: `${at(start) * 100}%`,
     width: `${Math.max(0, at(end) - at(start)) * 100}%`,
   });
-  const writes = timeline.entries.filter(({ kind }) => kind === 'projection');
-  const summary = `${stays.length} stays in states and ${runs.length} runs in ${formatDuration(to - from)}`;
+  const spanOnLane = (mark: Span): Span => ({ from: at(mark.from), to: at(mark.to) });
+  const stays = apart(allStays, spanOnLane);
+  const runs = apart(allRuns, spanOnLane);
+  const writes = apart(
+    timeline.entries.filter(({ kind }) => kind === 'projection'),
+    ({ timestamp }) => spanOnLane({ from: Date.parse(timestamp), to: Date.parse(timestamp) }),
+  );
+  const summary = `${allStays.length} stays in states and ${allRuns.length} runs in ${formatDuration(to - from)}`;
   return (
     <figure className={styles.lanes} aria-label={summary}>
       <div className={styles.surface} {...handlers}>
@@ -83,7 +90,7 @@ export function Lanes({ timeline, isCollapsed, part, onPart }: LanesProps) {
         <span>{formatShort(span.from, zone)}</span>
         <span>{formatShort(span.to, zone)}</span>
       </figcaption>
-      <StateLegend states={[...new Set(stays.map(({ state }) => state))]} />
+      <StateLegend states={[...new Set(allStays.map(({ state }) => state))]} />
     </figure>
   );
 }
