@@ -1,9 +1,9 @@
 import type { Surface } from '@pipeline/contract';
 import type { Check } from './check.ts';
 import { CheckSkipped, must, mustEqual } from './outcome.ts';
-import { keyOf, pageOf } from './paging.ts';
+import { keyOf, pageOf } from './page.ts';
 import type { Probe } from './probe.ts';
-import { pausableIssue, postJson, withTrack } from './scratch.ts';
+import { pausableIssue, postJson, withTrack } from './scratch-actions.ts';
 
 /** Pages of lists whose rows change between two requests; with a scratch repo only. */
 export const movingPageChecks = ({ routes }: Surface): Check[] =>

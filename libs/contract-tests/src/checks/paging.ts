@@ -1,13 +1,8 @@
 import type { AnyRoute, Surface } from '@pipeline/contract';
 import type { Check } from './check.ts';
 import { must, mustEqual } from './outcome.ts';
-import type { Probe } from './probe.ts';
+import { keyOf, type Page, pageOf, withQuery } from './page.ts';
 import { templateOf } from './request-of.ts';
-
-interface Page {
-  items: unknown[];
-  page: { total: number | null; limit: number; offset: number; hasMore: boolean };
-}
 
 /** Limits of interface.md: default, largest, and what `limit` of 0 and of a word mean. */
 const LIMITS: Readonly<Record<string, { byDefault: number; max: number; ofZero: number | 400; ofWord: number | 400 }>> =
@@ -37,16 +32,6 @@ export const pagingChecks = ({ routes }: Surface): Check[] =>
     if (template === null) return [];
     return [limits(route, template), ...(route.id in LIMITS ? [bounds(route, template)] : []), joined(route, template)];
   });
-
-const withQuery = (template: string, query: string): string =>
-  `${template}${template.includes('?') ? '&' : '?'}${query}`;
-
-/** @throws CheckFailed when the status is not 200. */
-export async function pageOf(probe: Probe, template: string, query: string): Promise<Page> {
-  const answer = await probe.send(withQuery(template, query));
-  mustEqual(`status of ${query}`, answer.status, 200);
-  return answer.json<Page>();
-}
 
 /** What every page says of itself. */
 function mustBeSound({ items, page }: Page): void {
@@ -118,12 +103,3 @@ const joined = (route: AnyRoute, template: string): Check => ({
     }
   },
 });
-
-/** What identifies an item; log entries have no id. */
-export function keyOf(item: unknown): unknown {
-  const { id, repo, issueNumber, number, taskId, sequence, invocationIndex, timestamp, msg } = item as Record<
-    string,
-    unknown
-  >;
-  return id ?? [repo, issueNumber ?? number, taskId, invocationIndex, sequence, timestamp, msg];
-}

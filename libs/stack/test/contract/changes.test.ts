@@ -13,7 +13,7 @@ const ALL = { ...SELECTION, suite: [...CHECK_SUITES, 'property' as const], runs:
 
 /**
  * What the services do by themselves must not be taken for an effect of requests: nothing is due for a day, and another
- * replica leads. The repo of the other organisation gets a name of its own, or the monitor could not tell them apart.
+ * replica leads. The repo of the other organisation gets a name of its own, because two of one name are ambiguous for the monitor.
  */
 async function prepare({ db }: Pick<TestDatabase, 'db'>): Promise<void> {
   await sql

@@ -13,23 +13,12 @@ import { type TestDatabase, testDatabase } from '@pipeline/testing';
 import { simulateHistory } from '@pipeline/testing/history';
 import { until } from '@pipeline/testing/until';
 import { type Service, startService } from '../replicas/service.ts';
+import { UNLIMITED } from './unlimited.ts';
 
 const PUBLIC_URL = 'http://localhost:8080';
 const WORKER_TOKEN = `wrk_at_${'t'.repeat(43)}`;
 const SECRET = 'a secret of the tests';
 const OPERATOR = { username: 'operator', password: 'a password of the tests' };
-const UNLIMITED = {
-  ADDRESS_RATE_LIMIT: '0',
-  CONNECTION_RATE_LIMIT: '0',
-  LOGIN_RATE_LIMIT: '0',
-  MCP_RATE_LIMIT: '0',
-  ORG_RATE_LIMIT: '0',
-  REGISTRATION_RATE_LIMIT: '0',
-  TOKEN_RATE_LIMIT: '0',
-  WORKER_RATE_LIMIT: '0',
-  LOGIN_ATTEMPTS: '0',
-  REQUESTS_PER_MINUTE: '0',
-};
 const CONFIG = `agents: {monitor: {auth: {username: ${OPERATOR.username}, passwordEnv: MONITOR_PASSWORD}}}\n`;
 const HISTORY = { tenants: 1, repos: 2, days: 3, issues: 60, seed: 1 };
 

@@ -1,0 +1,57 @@
+/**
+ * Tests the images of both services by the image of the contract tests, in containers on a network of their own, with the
+ * history of two repos, one of which is changed. The images are those that `npm run e2e:containers` built. Without an
+ * engine: says so, exit status 0.
+ *
+ *   node libs/stack/scripts/contract-containers.ts
+ */
+import { getContainerRuntimeClient, ImageName } from 'testcontainers';
+import { Checks, seconds } from '../e2e/checks.ts';
+import { runContractImage, SCRATCH, startContainers } from './contract/deployment.ts';
+
+const REAPER = new ImageName(undefined, 'testcontainers/ryuk', '0.14.0');
+
+const began = performance.now();
+const checks = new Checks();
+const removals: (() => Promise<unknown>)[] = [];
+
+if (await hasEngine()) {
+  try {
+    await contractTests();
+  } catch (error) {
+    checks.that('it came to its end', false, (error as Error).stack ?? String(error));
+  } finally {
+    for (const remove of removals.reverse()) await remove();
+  }
+  checks.note(`took ${seconds(performance.now() - began)}`);
+  process.exitCode = checks.failed === 0 ? 0 : 1;
+}
+
+/** The reaper is an image that cannot be had everywhere. Without it an interrupted run leaves its containers. */
+async function hasEngine(): Promise<boolean> {
+  try {
+    const client = await getContainerRuntimeClient();
+    if (!(await client.image.exists(REAPER))) process.env.TESTCONTAINERS_RYUK_DISABLED ??= 'true';
+    return true;
+  } catch (error) {
+    checks.note(`skipped: no engine (${(error as Error).message})`);
+    return false;
+  }
+}
+
+async function contractTests(): Promise<void> {
+  const deployment = await startContainers((remove) => removals.push(remove));
+  checks.note(`containers started after ${seconds(performance.now() - began)}`);
+  const { status, text, junit } = await runContractImage(deployment, [
+    '--write',
+    SCRATCH,
+    '--runs',
+    '300',
+    '--seed',
+    '1',
+  ]);
+  checks.that('the image of the contract tests finds nothing', status === 0, text.slice(-3_000));
+  const failures = /failures="(\d+)"/.exec(junit)?.[1];
+  checks.that('its JUnit report has no failure', failures === '0', junit.slice(0, 500));
+  checks.note(/^checks: .*/m.exec(text)?.[0] ?? 'no summary');
+}
