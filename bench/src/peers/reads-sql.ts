@@ -47,7 +47,7 @@ export const WHY = `
         and issue_number = i.issue_number and status in ('pending', 'failed')`,
       'projections',
     )},
-    ${listOf(`select id, error from dead_letters where ${OF_ISSUE} and resolved_at is null`, 'letters')},
+    ${listOf(`select id, error from dead_letters where ${OF_ISSUE} and resolved_at is null`, 'dead_letters')},
     ${listOf(
       `select id, title from findings where ${OF_ISSUE} and blocks_progress and status in ('open', 'accepted')`,
       'blockers',

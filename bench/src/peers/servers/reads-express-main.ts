@@ -202,7 +202,7 @@ app.get('/api/cli/issues/:number/why', async (request, response) => {
     .executeTakeFirst();
   if (!issue) return void response.status(404).json({ error: 'ISSUE_NOT_FOUND' });
   const ofIssue = { tenantId, repoId: repo.id, number, issueId: issue.id };
-  const [tasks, transitions, projections, letters, waitsFor, subtasks, blockers, failed, pr] = await Promise.all([
+  const [tasks, transitions, projections, deadLetters, waitsFor, subtasks, blockers, failed, pr] = await Promise.all([
     tasksOf(ofIssue),
     db
       .selectFrom('transitions')
@@ -248,7 +248,7 @@ app.get('/api/cli/issues/:number/why', async (request, response) => {
       .where('agent_authored', '=', true)
       .execute(),
   ]);
-  response.json({ issue, tasks, transitions, projections, letters, waitsFor, subtasks, blockers, failed, pr });
+  response.json({ issue, tasks, transitions, projections, deadLetters, waitsFor, subtasks, blockers, failed, pr });
 });
 
 interface OfIssue {
