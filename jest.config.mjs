@@ -8,7 +8,7 @@ export default {
   globalSetup: '<rootDir>/libs/testing/src/jest/global-setup.ts',
   globalTeardown: '<rootDir>/libs/testing/src/jest/global-teardown.ts',
   transform: {}, // Node strips the types
-  testTimeout: 180_000, // ends a test that hangs; no test measures time, and machines under load are ten times slower
+  testTimeout: 180_000, // ends a test that hangs: machines under load are ten times slower
   // Tests wait for Postgres and for processes much of their time: a core that is kept free would be wasted.
   maxWorkers: '100%',
 };

@@ -16,7 +16,7 @@ import { BOT, type Host, SECRET, SLUG, startHost } from './replicas/host.ts';
 import { type Service, startService } from './replicas/service.ts';
 
 const ISSUES = 10;
-const WITHIN_MS = 1_200_000;
+const WITHIN_MS = 1_100_000;
 const TOKEN = `wrk_at_${'a'.repeat(43)}`;
 const CONFIG = `
 agents: {}

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { backoffMs } from '../backoff.ts';
+import type { State } from '../states.ts';
 import { HOUR_MS } from '../windows.ts';
 
 const labels = z.array(z.string().min(1)).max(100);
@@ -69,6 +70,14 @@ export const ProjectionAction = z.discriminatedUnion('type', [
 
 export type ProjectionAction = z.infer<typeof ProjectionAction>;
 export type ProjectionType = ProjectionAction['type'];
+
+/** Host writes on which a transition depends, by the state that they lead to: without them the issue would wait permanently. */
+export const AWAITED_WRITES: Partial<Record<ProjectionType, State>> = {
+  createPR: 'in-review',
+  mergePR: 'done',
+  deleteBranch: 'ready-for-dev',
+  createIssue: 'waiting-for-subtasks',
+};
 
 export const PROJECTION_STATUSES = ['pending', 'failed', 'complete', 'discarded'] as const;
 export type ProjectionStatus = (typeof PROJECTION_STATUSES)[number];

@@ -1,19 +1,11 @@
-import type { ProjectionAction, State } from '@pipeline/domain';
+import { AWAITED_WRITES, type ProjectionAction, type State } from '@pipeline/domain';
 import { insertDeadLetter, type ProjectionRow } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
 import { ENGINE, type IssueContext } from '../context/issue-context.ts';
 import { recordPipelineEvent } from '../records/records.ts';
 
-/** Operations on which a transition depends: without them the issue would wait permanently. */
-const TARGET_OF: Partial<Record<ProjectionAction['type'], State>> = {
-  createPR: 'in-review',
-  mergePR: 'done',
-  deleteBranch: 'ready-for-dev',
-  createIssue: 'waiting-for-subtasks',
-};
-
 /** Whether an issue waits for the host to execute this. */
-export const isAwaited = ({ type }: ProjectionAction): boolean => TARGET_OF[type] !== undefined;
+export const isAwaited = ({ type }: ProjectionAction): boolean => AWAITED_WRITES[type] !== undefined;
 
 /**
  * Inserts a dead letter for an entry that will not be sent again automatically, if the issue waits for it or for
@@ -33,7 +25,7 @@ export async function deadLetterProjection(
     issueId: issue.id,
     issueNumber: issue.issue_number,
     fromState: issue.state as State,
-    targetState: TARGET_OF[action.type] ?? issue.state,
+    targetState: AWAITED_WRITES[action.type] ?? issue.state,
     agentName: null,
     error: `${action.type}: ${error}`,
     cause: { kind: 'projection', projectionId: projection.id },

@@ -1,4 +1,11 @@
-import { AppError, type State, taskTypeOf, type WorkTaskType } from '@pipeline/domain';
+import {
+  AppError,
+  AWAITED_WRITES,
+  type ProjectionType,
+  type State,
+  taskTypeOf,
+  type WorkTaskType,
+} from '@pipeline/domain';
 import {
   clearReviewRemarks,
   commandedAt,
@@ -99,15 +106,10 @@ async function resume(unit: TransactionContext, subject: IssueContext, actor: Ac
   return flagged(unit, subject, false, actor);
 }
 
-/** The host write whose completion creates the task of a state, so that nothing else may. */
-const CREATES_TASK: Partial<Record<string, 'createPR' | 'deleteBranch'>> = {
-  'in-review': 'createPR',
-  'ready-for-dev': 'deleteBranch',
-};
-
-/** Whether the state's task will be created when a pending host write has been executed. */
+/** Whether the state's task will be created when a pending host write has been executed, so that nothing else may. */
 async function awaitsTask(unit: TransactionContext, issue: IssueRow, state: string): Promise<boolean> {
-  const write = CREATES_TASK[state];
+  const writes = Object.keys(AWAITED_WRITES) as ProjectionType[];
+  const write = writes.find((type) => AWAITED_WRITES[type] === state);
   return write !== undefined && (await isProjectionPending(unit.tx, issue, write));
 }
 

@@ -1,7 +1,7 @@
-import { Batcher } from '@pipeline/runtime/batcher';
 import type { Engine } from '../context/context.ts';
 import { snippetsFor } from '../knowledge/snippets-for.ts';
-import { type BatchedClaim, claimBatch } from './claim-batch.ts';
+import { batchedByEngine } from './batched.ts';
+import { claimBatch } from './claim-batch.ts';
 import { type ClaimedTask, type ClaimRequest, claimScope } from './claim-types.ts';
 
 /**
@@ -20,15 +20,4 @@ export async function claim(engine: Engine, request: ClaimRequest): Promise<Clai
   return { ...claimed.task, payload: { ...claimed.task.payload, snippets } };
 }
 
-type ClaimBatcher = Batcher<ClaimRequest, BatchedClaim | null>;
-
-/** One batcher per engine; it holds the waiting requests only. */
-const batchers = new WeakMap<Engine, ClaimBatcher>();
-
-function batcherOf(engine: Engine): ClaimBatcher {
-  const known = batchers.get(engine);
-  if (known) return known;
-  const batcher: ClaimBatcher = new Batcher((requests) => claimBatch(engine, requests));
-  batchers.set(engine, batcher);
-  return batcher;
-}
+const batcherOf = batchedByEngine(claimBatch);

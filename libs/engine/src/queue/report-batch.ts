@@ -1,4 +1,4 @@
-import { closeRun, contextsOfClaims, lockFreeClaims } from '@pipeline/store';
+import { closeRun, contextsOfClaims, isUnavailable, lockFreeClaims } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { hashToken } from '../context/token-hash.ts';
@@ -19,14 +19,19 @@ type Result = PromiseSettledResult<ReportAnswer | null>;
  * decisions depend on, one writes the changes of each report; records, list rows, workers and spending have one
  * statement for all. A report that needs more gets null and changes nothing, and the caller applies it alone: its claim
  * is no longer valid, or locked by another transaction; its task cannot have this outcome; its issue has another report
- * in the batch; it adds dependencies, for which it would lock those of the tenant. If the transaction fails, all get
- * null, so that the report that fails it affects no other.
+ * in the batch; it adds dependencies, for which it would lock those of the tenant. If the transaction of several reports
+ * fails, all get null, so that the report that fails it affects no other; while the store is unavailable, all fail.
  * @returns the result of each, in order.
  */
 export async function reportBatch(engine: Engine, requests: readonly ReportRequest[]): Promise<Result[]> {
   const tenantId = requests[0]?.token.tenantId ?? 0;
-  const answers = await inTenant(engine, tenantId, (unit) => applyReports(unit, requests)).catch(() => undefined);
-  return requests.map((request) => ({ status: 'fulfilled', value: answers?.get(request) ?? null }));
+  try {
+    const answers = await inTenant(engine, tenantId, (unit) => applyReports(unit, requests));
+    return requests.map((request) => ({ status: 'fulfilled', value: answers.get(request) ?? null }));
+  } catch (reason) {
+    const isFinal = requests.length === 1 || isUnavailable(reason);
+    return requests.map(() => (isFinal ? { status: 'rejected', reason } : { status: 'fulfilled', value: null }));
+  }
 }
 
 /** @returns the answers of the reports that it applied, and of those that were applied before. */

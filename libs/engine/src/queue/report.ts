@@ -1,9 +1,9 @@
-import { Batcher } from '@pipeline/runtime/batcher';
 import type { Engine } from '../context/context.ts';
 import { applyReport, type Report, type ReportAnswer } from './apply-report.ts';
+import { batchedByEngine } from './batched.ts';
 import type { ClaimToken } from './claim-types.ts';
 import { endClaim } from './end-claim.ts';
-import { type ReportRequest, reportBatch } from './report-batch.ts';
+import { reportBatch } from './report-batch.ts';
 
 /**
  * Applies the outcome of a task in one transaction: deletes the task, closes its run, stores costs and records, and
@@ -25,15 +25,4 @@ function reportAlone(engine: Engine, token: ClaimToken, body: Report): Promise<R
   });
 }
 
-type ReportBatcher = Batcher<ReportRequest, ReportAnswer | null>;
-
-/** One batcher per engine; it holds the waiting requests only. */
-const batchers = new WeakMap<Engine, ReportBatcher>();
-
-function batcherOf(engine: Engine): ReportBatcher {
-  const known = batchers.get(engine);
-  if (known) return known;
-  const batcher: ReportBatcher = new Batcher((requests) => reportBatch(engine, requests));
-  batchers.set(engine, batcher);
-  return batcher;
-}
+const batcherOf = batchedByEngine(reportBatch);
