@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { priorityOf, type TaskType } from '@pipeline/domain';
+import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
 import { type Claimed, claimTasks, enqueueTasks, type NewTask } from '@pipeline/store';
-import { v7 as uuidv7 } from 'uuid';
 import { requireEqual } from '../measure/lanes.ts';
 import type { OurStore } from './store.ts';
 
@@ -45,7 +45,7 @@ export async function fillQueue(
 
 /** The task number `index`, of the next repo. */
 export function newTask({ repoIds }: OurStore, index: number): NewTask {
-  const id = uuidv7();
+  const id = timeOrderedId();
   return {
     id,
     workId: id,

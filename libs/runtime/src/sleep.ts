@@ -26,17 +26,14 @@ export class DeadlineError extends Error {
  * @throws DeadlineError naming the awaited operation.
  */
 export async function withDeadline<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
-  const settled = new AbortController();
-  const late = sleep(ms, settled.signal).then((whole) => {
-    if (whole) throw new DeadlineError(what, ms);
-    return work;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new DeadlineError(what, ms)), ms);
   });
   try {
     return await Promise.race([work, late]);
   } finally {
-    settled.abort();
-    // When the promise settles in time, the rejection of `late` is not handled elsewhere.
-    late.catch(() => undefined);
+    clearTimeout(timer);
   }
 }
 

@@ -9,6 +9,7 @@ import {
   type State,
   statusComment,
 } from '@pipeline/domain';
+import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
 import {
   activeDependencies,
   insertProjections,
@@ -17,7 +18,6 @@ import {
   showIssue,
   subtasksOf,
 } from '@pipeline/store';
-import { v7 as uuidv7 } from 'uuid';
 import type { TransactionContext } from '../context/context.ts';
 import type { IssueContext, WorkTask } from '../context/issue-context.ts';
 
@@ -64,7 +64,7 @@ export function queueProjections(
     issueNumber: issue.issue_number,
     clientType: repo.vcs_host,
     action,
-    idempotencyKey: uuidv7(),
+    idempotencyKey: timeOrderedId(),
   }));
   unit.send(insertProjections(unit.tx, unit.tenantId, items));
   unit.notify('svc_projections');

@@ -1,6 +1,6 @@
 import { type Hold, priorityOf, type SideTaskType, URGENT_LABEL } from '@pipeline/domain';
+import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
 import { deleteTask, enqueueTasks, type IssueRow, lockRetrospect, resumePendingTask, updateRun } from '@pipeline/store';
-import { v7 as uuidv7 } from 'uuid';
 import type { TransactionContext } from '../context/context.ts';
 import type { IssueContext } from '../context/issue-context.ts';
 import { currentHold } from '../costs/holds.ts';
@@ -20,7 +20,7 @@ export async function enqueueSide(
   unit: TransactionContext,
   { taskType, repoId, issue, retry }: SideOrder,
 ): Promise<void> {
-  const id = uuidv7();
+  const id = timeOrderedId();
   const held = (await currentHold(unit, issue ?? undefined)) ?? retry?.held ?? null;
   const attempt = retry?.attempt ?? 0;
   await enqueueTasks(unit.tx, unit.tenantId, [

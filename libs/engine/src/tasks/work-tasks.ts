@@ -1,6 +1,6 @@
 import { comparedAgentOf, type Hold, priorityOf, URGENT_LABEL, type WorkTaskType } from '@pipeline/domain';
+import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
 import { deleteTask, enqueueTasks, lingeringRun, lockWorkTask, type TaskRow, updateRun } from '@pipeline/store';
-import { v7 as uuidv7 } from 'uuid';
 import type { TransactionContext } from '../context/context.ts';
 import type { IssueContext, WorkTask } from '../context/issue-context.ts';
 import { currentHold } from '../costs/holds.ts';
@@ -65,7 +65,7 @@ export async function enqueueWork(
   order: WorkOrder,
 ): Promise<WorkTask> {
   const { issue, repo } = subject;
-  const id = uuidv7();
+  const id = timeOrderedId();
   const lingering = 'lingering' in order ? order.lingering : await lingeringRun(unit.tx, unit.tenantId, issue.id);
   const current = await currentHold(unit, issue);
   const { held, delayMs } = holdOf(order, current, lingering?.left_ms);

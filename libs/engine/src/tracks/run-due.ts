@@ -1,4 +1,5 @@
 import { DAY_MS, DEFAULT_SLATE, seedIssue, seedsOf, sharePlaces, slateTotal } from '@pipeline/domain';
+import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
 import {
   countOpenSiIssues,
   findPrompt,
@@ -13,7 +14,6 @@ import {
   type TrackRow,
   updateTrack,
 } from '@pipeline/store';
-import { v7 as uuidv7 } from 'uuid';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { ENGINE } from '../context/issue-context.ts';
 import { recordPipelineEvent } from '../records/records.ts';
@@ -104,7 +104,7 @@ async function runTrack(
 ): Promise<void> {
   const prompt = await findPrompt(unit.tx, track, track.active_version);
   if (!prompt) throw new Error(`track ${track.id} has no prompt version ${track.active_version}`);
-  const seeds = seedsOf(slateOf(track), places).map((seed) => ({ id: uuidv7(), track, seed }));
+  const seeds = seedsOf(slateOf(track), places).map((seed) => ({ id: timeOrderedId(), track, seed }));
   await insertSiIssues(unit.tx, seeds);
   await insertProjections(
     unit.tx,

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { AppError } from '@pipeline/domain';
-import { sleep } from '@pipeline/runtime';
+import { DeadlineError, withDeadline } from '@pipeline/runtime';
 import type { RequestScope } from '../request/request-scope.ts';
 import type { BodyMemory } from './body-memory.ts';
 
@@ -39,18 +39,18 @@ export async function readBytes(scope: RequestScope, rules: BodyRules): Promise<
   }
   const body = new GrowingBuffer(rules.memory, decoder ? undefined : announced);
   scope.onClose(() => body.release());
-  const over = new AbortController();
   try {
-    const late = sleep(rules.timeoutMs, over.signal).then((isLate) => {
-      if (isLate) throw new AppError('REQUEST_TIMEOUT', `The body did not arrive within ${rules.timeoutMs / 1000} s`);
-    });
-    await Promise.race([collect(request, decoder, body, rules.limit), late]);
+    await withDeadline(collect(request, decoder, body, rules.limit), rules.timeoutMs, 'the request body');
     return body.bytes();
+  } catch (error) {
+    throw error instanceof DeadlineError ? tooLate(rules.timeoutMs, error) : error;
   } finally {
-    over.abort();
     stop(request, decoder);
   }
 }
+
+const tooLate = (timeoutMs: number, cause: DeadlineError) =>
+  new AppError('REQUEST_TIMEOUT', `The body did not arrive within ${timeoutMs / 1000} s`, { cause });
 
 /** Undefined = the body has an unknown length. */
 function announcedLength({ headers }: IncomingMessage): number | undefined {

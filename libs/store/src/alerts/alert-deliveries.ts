@@ -1,6 +1,6 @@
 import { type Alert, type AlertMessage, type DailyDigest, DEPLOYMENT } from '@pipeline/domain';
+import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
 import { type Selectable, sql } from 'kysely';
-import { v7 as uuidv7 } from 'uuid';
 import { msInterval } from '../driver/clock.ts';
 import type { DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
@@ -15,7 +15,7 @@ export type DeliveryRow = Omit<Selectable<DB['alert_deliveries']>, 'type' | 'ale
 
 /** One message per channel, as a statement parameter. */
 const newIds = (channels: readonly string[]): string =>
-  JSON.stringify(channels.map((channel) => ({ id: uuidv7(), channel })));
+  JSON.stringify(channels.map((channel) => ({ id: timeOrderedId(), channel })));
 
 /**
  * Inserts the messages about a new episode. A channel that was notified of the same alert less than `quietMs` ago gets

@@ -1,6 +1,6 @@
 import type { Alert, AlertDetector, AlertSeverity } from '@pipeline/domain';
+import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
 import { type Selectable, sql } from 'kysely';
-import { v7 as uuidv7 } from 'uuid';
 import { msInterval, svcNow } from '../driver/clock.ts';
 import type { DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
@@ -41,7 +41,7 @@ export async function upsertAlert(tx: Tx, tenantId: number, alert: AlertInput): 
   const at = { first_seen_at: svcNow, last_seen_at: svcNow };
   return tx
     .insertInto('alerts')
-    .values({ tenant_id: tenantId, id: uuidv7(), fingerprint: alert.fingerprint, ...seen, ...at })
+    .values({ tenant_id: tenantId, id: timeOrderedId(), fingerprint: alert.fingerprint, ...seen, ...at })
     .onConflict((c) =>
       c.columns(['tenant_id', 'fingerprint']).doUpdateSet((eb) => ({
         ...seen,

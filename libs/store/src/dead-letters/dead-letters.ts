@@ -1,6 +1,6 @@
 import type { Cause, DeadLetter, State } from '@pipeline/domain';
+import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
 import { sql } from 'kysely';
-import { v7 as uuidv7 } from 'uuid';
 import { svcNow } from '../driver/clock.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote, jsonb } from '../driver/fragments.ts';
@@ -20,7 +20,7 @@ interface NewDeadLetter {
 }
 
 export async function insertDeadLetter(tx: Tx, tenantId: number, deadLetter: NewDeadLetter): Promise<string> {
-  const id = uuidv7();
+  const id = timeOrderedId();
   await tx
     .insertInto('dead_letters')
     .values({

@@ -1,5 +1,5 @@
+import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
 import { type RawBuilder, type Selectable, sql } from 'kysely';
-import { v7 as uuidv7 } from 'uuid';
 import type { DB } from '../driver/database.generated.ts';
 import type { Tx } from '../driver/database.ts';
 import { type Params, preparedWrite } from '../driver/prepared.ts';
@@ -25,7 +25,7 @@ export async function insertRemarks(
     .values(
       posts.map((post) => ({
         tenant_id: tenantId,
-        id: uuidv7(),
+        id: timeOrderedId(),
         issue_id: issueId,
         kind: post.kind,
         author: post.author,

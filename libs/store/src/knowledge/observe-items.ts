@@ -4,7 +4,7 @@ import {
   intelligenceFingerprint,
   promoted,
 } from '@pipeline/domain';
-import { v7 as uuidv7 } from 'uuid';
+import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
 import { svcNow } from '../driver/clock.ts';
 import type { Tx } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
@@ -60,7 +60,7 @@ export async function observeItems(
 function insertNew(tx: Tx, tenantId: number, of: ObservationSource, byName: Map<string, Observation>) {
   const rows = [...byName].map(([fingerprint, item]) => ({
     tenant_id: tenantId,
-    id: uuidv7(),
+    id: timeOrderedId(),
     repo_id: of.repoId,
     kind: item.kind,
     title: item.title,
@@ -122,7 +122,7 @@ async function addScopes(tx: Tx, tenantId: number, repoId: number, written: Writ
   const rows = written.flatMap(({ id, item }) =>
     item.scopes.map(({ kind, ref }) => ({
       tenant_id: tenantId,
-      id: uuidv7(),
+      id: timeOrderedId(),
       item_id: id,
       repo_id: repoId,
       scope_kind: kind,
@@ -140,7 +140,7 @@ async function addScopes(tx: Tx, tenantId: number, repoId: number, written: Writ
 async function addEvidence(tx: Tx, tenantId: number, written: Written): Promise<void> {
   const row = (itemId: string, { type, ref, path, url, excerpt }: IntelligenceEvidenceInput) => ({
     tenant_id: tenantId,
-    id: uuidv7(),
+    id: timeOrderedId(),
     item_id: itemId,
     evidence_type: type,
     ref,

@@ -1,5 +1,5 @@
 import { type FindingInput, findingFingerprint } from '@pipeline/domain';
-import { v7 as uuidv7 } from 'uuid';
+import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
 import { svcNow } from '../driver/clock.ts';
 import type { Tx } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
@@ -52,7 +52,7 @@ async function insertNew(tx: Tx, tenantId: number, owner: RecordOwner, byName: M
   const rows = [...byName].map(([fingerprint, item]) => ({
     ...newestOf(owner, item),
     tenant_id: tenantId,
-    id: uuidv7(),
+    id: timeOrderedId(),
     repo_id: owner.repoId,
     issue_id: owner.issueId,
     pr_number: owner.prNumber,

@@ -1,5 +1,5 @@
 import type { RetrospectiveResult } from '@pipeline/domain';
-import { v7 as uuidv7 } from 'uuid';
+import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
 import type { Tx } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
 
@@ -19,7 +19,7 @@ export async function insertRetrospective(
   { repoId, issueId, runId }: RetrospectiveOf,
   result: RetrospectiveResult,
 ): Promise<string> {
-  const id = uuidv7();
+  const id = timeOrderedId();
   const object = (value: object | null) => (value === null ? null : jsonb(value));
   await tx
     .insertInto('retrospectives')

@@ -1,5 +1,5 @@
+import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
 import { sql } from 'kysely';
-import { v7 as uuidv7 } from 'uuid';
 import { svcNow } from '../driver/clock.ts';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
@@ -27,7 +27,7 @@ const isLive = sql<boolean>`revoked_at is null and (expires_at is null or expire
 const isUseRecorded = sql<boolean>`coalesce(last_used_at > svc_now() - interval '1 minute', false)`;
 
 export async function insertWorkerToken(db: Db, token: NewWorkerToken): Promise<string> {
-  const id = uuidv7();
+  const id = timeOrderedId();
   const { tenantId, name, tokenHash, repoIds, expiresAt = null } = token;
   const row = { id, tenant_id: tenantId, name, token_hash: tokenHash, repo_ids: repoIds, expires_at: expiresAt };
   await db
