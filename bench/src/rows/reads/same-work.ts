@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { withSchema } from '../../measure/pgbench.ts';
 import type { Ask } from '../../measure/wrk.ts';
 import { RIGHTS } from '../../peers/reads-sql.ts';
 import type { Case } from '../../runner/model.ts';
@@ -53,6 +54,3 @@ const withValues = (statement: string, values: readonly string[]): string =>
     .reduce((text, value, n) => text.replaceAll(`$${n + 1}`, () => value), statement)
     .replace(/\n\s*/g, ' ')
     .trim();
-
-const withSchema = (url: string): string =>
-  `${url}${url.includes('?') ? '&' : '?'}options=${encodeURIComponent('-c search_path=pipeline,public')}`;
