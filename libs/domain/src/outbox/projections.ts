@@ -71,12 +71,18 @@ export const ProjectionAction = z.discriminatedUnion('type', [
 export type ProjectionAction = z.infer<typeof ProjectionAction>;
 export type ProjectionType = ProjectionAction['type'];
 
-/** Host writes on which a transition depends, by the state that they lead to: without them the issue would wait permanently. */
-export const AWAITED_WRITES: Partial<Record<ProjectionType, State>> = {
-  createPR: 'in-review',
-  mergePR: 'done',
-  deleteBranch: 'ready-for-dev',
-  createIssue: 'waiting-for-subtasks',
+/** Where an issue waits for a host write, and the state that the write leads to. */
+interface AwaitedWrite {
+  waitsIn: State;
+  leadsTo: State;
+}
+
+/** Host writes on which the progress of an issue depends: without them it would wait permanently. */
+export const AWAITED_WRITES: Partial<Record<ProjectionType, AwaitedWrite>> = {
+  createPR: { waitsIn: 'in-review', leadsTo: 'in-review' },
+  mergePR: { waitsIn: 'merge-pending', leadsTo: 'done' },
+  deleteBranch: { waitsIn: 'ready-for-dev', leadsTo: 'ready-for-dev' },
+  createIssue: { waitsIn: 'waiting-for-subtasks', leadsTo: 'waiting-for-subtasks' },
 };
 
 export const PROJECTION_STATUSES = ['pending', 'failed', 'complete', 'discarded'] as const;

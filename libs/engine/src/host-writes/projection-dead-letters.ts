@@ -25,7 +25,7 @@ export async function deadLetterProjection(
     issueId: issue.id,
     issueNumber: issue.issue_number,
     fromState: issue.state as State,
-    targetState: AWAITED_WRITES[action.type] ?? issue.state,
+    targetState: AWAITED_WRITES[action.type]?.leadsTo ?? issue.state,
     agentName: null,
     error: `${action.type}: ${error}`,
     cause: { kind: 'projection', projectionId: projection.id },

@@ -99,17 +99,17 @@ async function resume(unit: TransactionContext, subject: IssueContext, actor: Ac
   if (
     taskType !== null &&
     !(await lockWorkTask(tx, tenantId, subject.issue.id)) &&
-    !(await awaitsTask(unit, subject.issue, subject.issue.state))
+    !(await awaitsWrite(unit, subject.issue, subject.issue.state))
   ) {
     await enqueueWork(unit, { ...subject, issue: { ...subject.issue, is_paused: false } }, { taskType });
   }
   return flagged(unit, subject, false, actor);
 }
 
-/** Whether the state's task will be created when a pending host write has been executed, so that nothing else may. */
-async function awaitsTask(unit: TransactionContext, issue: IssueRow, state: string): Promise<boolean> {
+/** Whether the issue needs no task in this state, because a pending host write does what is left or creates the task. */
+async function awaitsWrite(unit: TransactionContext, issue: IssueRow, state: string): Promise<boolean> {
   const writes = Object.keys(AWAITED_WRITES) as ProjectionType[];
-  const write = writes.find((type) => AWAITED_WRITES[type] === state);
+  const write = writes.find((type) => AWAITED_WRITES[type]?.waitsIn === state);
   return write !== undefined && (await isProjectionPending(unit.tx, issue, write));
 }
 
@@ -158,7 +158,7 @@ async function retry(unit: TransactionContext, subject: IssueContext): Promise<I
   if (!taskType) return subject;
   const task = await lockWorkTask(unit.tx, unit.tenantId, issue.id);
   if (!task) {
-    if (!(await awaitsTask(unit, issue, from)))
+    if (!(await awaitsWrite(unit, issue, from)))
       await enqueueWork(unit, subject, { taskType: taskType as WorkTaskType });
   } else if (task.status === 'pending') {
     const lingers = (await lingeringRun(unit.tx, unit.tenantId, issue.id)) !== undefined;

@@ -55,3 +55,16 @@ test('creates no development before the old branch is removed when an issue is p
   await drain(stage);
   expect(await tasks()).toEqual(['develop']);
 });
+
+describe('creates no second merge while the first one waits for the host', () => {
+  test.each(['resume', 'retry'] as const)('when the action is %s', async (action) => {
+    await workUntil(stage, 'merge-pending');
+    await stage.work();
+    if (action === 'resume') await act('pause');
+    await act(action);
+    expect(await tasks()).toEqual([]);
+    await drain(stage);
+    expect((await stage.issue()).state).toBe('done');
+    expect(stage.host.executed.filter(({ type }) => type === 'mergePR')).toHaveLength(1);
+  });
+});
