@@ -23,6 +23,7 @@ import { connectionsRow } from './stream/connections.ts';
 import { fanOutRow } from './stream/fan-out.ts';
 import { latencyRow } from './stream/latency.ts';
 import { wakeUpRow } from './stream/wake-up.ts';
+import { wholeIssueRow } from './whole-issue.ts';
 
 /** Every row there is, by the number of its goal. */
 export const ROWS: readonly Row[] = [
@@ -50,4 +51,5 @@ export const ROWS: readonly Row[] = [
   dashboardRow,
   startAgainRow,
   imageSizeRow,
+  wholeIssueRow,
 ];

@@ -19,8 +19,8 @@ export const claimOverHttpRow: Row = {
   goal: 7,
   title: 'claim and report over HTTP',
   async open(bench) {
-    const count = bench.quick ? 800 : 1_600;
-    const work = await openIssueWork(bench, 'claims', { issues: 100_000, tasks: 50_000 });
+    const count = bench.quick ? 1_600 : 2_400;
+    const work = await openIssueWork(bench, 'claims', { issues: 100_000, tasks: 100_000 });
     const dbos = await openDbos(bench, 'bench_claims_dbos');
     const graphile = await openGraphile(bench, 'bench_claims_graphile');
     const boss = await openBoss(bench, 'bench_claims_boss');

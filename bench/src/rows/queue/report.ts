@@ -18,8 +18,8 @@ export const reportRow: Row = {
   title: 'whole report over HTTP',
   async open(bench) {
     const issues = bench.quick ? 100_000 : 1_000_000;
-    const count = bench.quick ? 800 : 1_600;
-    const many = await openIssueWork(bench, 'report_many', { issues, tasks: 50_000 });
+    const count = bench.quick ? 1_600 : 2_400;
+    const many = await openIssueWork(bench, 'report_many', { issues, tasks: 60_000 });
     const few = await openIssueWork(bench, 'report_few', { issues: FEW, tasks: FEW });
     const named = (number: number) => `${number.toLocaleString('en-US')} issues`;
     // The service compiles at first, and its connections plan.
