@@ -1,9 +1,10 @@
-import { type ButtonProps, Button as Pressable } from 'react-aria-components/Button';
+import type { ComponentProps } from 'react';
 import { Glyph } from '../glyphs/glyph.tsx';
 import type { GlyphName } from '../glyphs/glyph-paths.ts';
 import styles from './button.module.css';
+import { PressButton } from './press-button.tsx';
 
-interface Props extends Omit<ButtonProps, 'className' | 'style'> {
+interface Props extends Omit<ComponentProps<typeof PressButton>, 'className'> {
   kind?: 'plain' | 'primary' | 'danger' | 'quiet';
   glyph?: GlyphName;
 }
@@ -12,9 +13,9 @@ interface Props extends Omit<ButtonProps, 'className' | 'style'> {
 export function Button({ kind = 'plain', glyph, children, ...props }: Props) {
   const isIcon = children === undefined;
   return (
-    <Pressable {...props} className={`${styles.button} ${styles[kind] ?? ''} ${isIcon ? styles.icon : ''}`}>
+    <PressButton {...props} className={`${styles.button} ${styles[kind] ?? ''} ${isIcon ? styles.icon : ''}`}>
       {glyph && <Glyph name={glyph} />}
-      {children as never}
-    </Pressable>
+      {children}
+    </PressButton>
   );
 }

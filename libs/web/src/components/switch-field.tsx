@@ -1,4 +1,3 @@
-import { Switch } from 'react-aria-components/Switch';
 import styles from './switch-field.module.css';
 
 interface SwitchFieldProps {
@@ -10,11 +9,21 @@ interface SwitchFieldProps {
 }
 
 /** A setting that is on or off. */
-export function SwitchField({ label, ...props }: SwitchFieldProps) {
+export function SwitchField({ label, isSelected, isDisabled, onChange, ...props }: SwitchFieldProps) {
   return (
-    <Switch {...props} className={styles.field}>
+    <label className={styles.field}>
+      <input
+        {...props}
+        type="checkbox"
+        role="switch"
+        aria-checked={isSelected}
+        className={styles.input}
+        checked={isSelected}
+        disabled={isDisabled}
+        onChange={(event) => onChange(event.target.checked)}
+      />
       <span className={styles.track} />
       {label}
-    </Switch>
+    </label>
   );
 }

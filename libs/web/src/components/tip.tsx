@@ -1,21 +1,20 @@
-import type { ReactNode } from 'react';
-import { Tooltip, TooltipTrigger } from 'react-aria-components/Tooltip';
-import styles from './tip.module.css';
+import { lazy, type ReactElement, type ReactNode, Suspense } from 'react';
+import { usePainted } from '../timing/use-painted.ts';
+
+const Tooltip = lazy(() => import('./tooltip.tsx'));
 
 interface TipProps {
-  /** A focusable element of React Aria, such as a button. */
-  children: ReactNode;
+  /** A focusable element that takes props and ref, such as a button. */
+  children: ReactElement;
   text: ReactNode;
 }
 
-/** A text shown on hover and on focus. */
+/** A text shown on hover and on focus. Its code is loaded after the first view. */
 export function Tip({ children, text }: TipProps) {
+  if (!usePainted()) return children;
   return (
-    <TooltipTrigger delay={300} closeDelay={80}>
-      {children}
-      <Tooltip className={styles.tip} offset={6}>
-        {text}
-      </Tooltip>
-    </TooltipTrigger>
+    <Suspense fallback={children}>
+      <Tooltip text={text}>{children}</Tooltip>
+    </Suspense>
   );
 }

@@ -1,5 +1,4 @@
 import { memo, type ReactNode } from 'react';
-import { Button } from 'react-aria-components/Button';
 import { Glyph } from '../glyphs/glyph.tsx';
 import { type Column, parseOrder } from './column.ts';
 import styles from './data-table.module.css';
@@ -48,10 +47,10 @@ function HeaderCell<Row>({ column: { id, header, align }, order, onSort }: Heade
       className={`${styles.cell} ${align === 'end' ? styles.end : ''}`}
     >
       {onSort ? (
-        <Button className={styles.sort} onPress={() => onSort(id)}>
+        <button type="button" className={styles.sort} onClick={() => onSort(id)}>
           {header}
           {direction !== 'none' && <Glyph name={direction === 'descending' ? 'down' : 'up'} size={10} />}
-        </Button>
+        </button>
       ) : (
         header
       )}

@@ -1,9 +1,9 @@
+import { PressButton } from '@pipeline/web/components/press-button.tsx';
 import { Tip } from '@pipeline/web/components/tip.tsx';
 import { formatDuration } from '@pipeline/web/format/duration.ts';
 import { formatClock } from '@pipeline/web/format/time.ts';
 import { preferences } from '@pipeline/web/preferences/preferences.ts';
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
-import { Button as Pressable } from 'react-aria-components/Button';
 import { setPaused } from '../stream/held-events.ts';
 import type { LiveState } from '../stream/live-state.ts';
 import { type Live, useLive } from '../stream/use-live.ts';
@@ -36,7 +36,7 @@ export function LiveBadge() {
   const { state } = live;
   return (
     <Tip text={EFFECTS[state]}>
-      <Pressable
+      <PressButton
         className={styles.badge}
         data-state={state}
         onPress={() => setPaused(state !== 'paused')}
@@ -45,7 +45,7 @@ export function LiveBadge() {
         <span className={styles.dot} />
         <span>{WORDS[state]}</span>
         <span className={styles.detail}>{detailOf(live, (at) => formatClock(at, zone))}</span>
-      </Pressable>
+      </PressButton>
     </Tip>
   );
 }
@@ -54,6 +54,8 @@ function detailOf({ state, facts, held }: Live, clock: (at: number) => string): 
   const now = Date.now();
   if (state === 'live') return formatDuration(now - (facts.lastMessageAt ?? now));
   if (state === 'paused') return `${held} held`;
+  // The first connection has lost nothing yet.
+  if (state === 'reconnecting' && facts.attempt === 0 && facts.lastMessageAt === null) return '';
   if (state === 'reconnecting')
     return `since ${clock(facts.since)}${facts.attempt > 0 ? `, try ${facts.attempt + 1}` : ''}`;
   if (state === 'stale' || state === 'cut') return `as of ${clock(facts.lastMessageAt ?? facts.since)}`;

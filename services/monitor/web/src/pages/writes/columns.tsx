@@ -81,11 +81,11 @@ function WriteActions({ write }: { write: QueuedWrite }) {
   const isOpen = write.status === 'pending' || write.status === 'failed';
   return (
     <>
-      <Button kind="quiet" excludeFromTabOrder onPress={() => startAction(retryWritePlan(target))}>
+      <Button kind="quiet" tabIndex={-1} onPress={() => startAction(retryWritePlan(target))}>
         Retry
       </Button>
       {isOpen && (
-        <Button kind="quiet" excludeFromTabOrder onPress={() => startAction(discardWritePlan(target))}>
+        <Button kind="quiet" tabIndex={-1} onPress={() => startAction(discardWritePlan(target))}>
           Discard
         </Button>
       )}
