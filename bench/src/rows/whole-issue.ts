@@ -65,7 +65,7 @@ async function openWork(bench: Bench): Promise<(issues: number) => Promise<Sampl
     folder: join(bench.workDir, 'whole-issue'),
     ownerUrl: url,
     replicas: 1,
-    env: { DATABASE_URL: url, NODE_ENV: 'production', LOG_LEVEL: 'warn', ...UNLIMITED },
+    env: { DATABASE_URL: url, NODE_ENV: 'production', ...UNLIMITED },
   });
   bench.stack.add('deployment', () => deployment.stop());
   const load = new Load(deployment, { operated: null });
