@@ -15,7 +15,9 @@ import { OPERATOR, type Replica, Rollout } from './rollout.ts';
 /** Of the repo that the workers work in. */
 const ORG = 'default';
 const WORKERS = 2;
-const ISSUE_EVERY_MS = 4_000;
+const ISSUE_EVERY_MS = 2_000;
+/** Issues in work at most: a slow machine is not given more than it can do. */
+const OPEN_AT_MOST = 4;
 /** In each phase, reports that must be acknowledged. */
 const REPORTS = 5;
 const WITHIN_MS = 300_000;
@@ -103,7 +105,7 @@ async function underLoad(scene: Scene): Promise<void> {
   const load = new Load(target, { operated, headers });
   const readers = new Readers({ urls: rollout.urls, client: access.client, repo: history.repos[0] ?? '' });
   const opening = new AbortController();
-  const opened = keepOpening(host, opening.signal);
+  const opened = keepOpening(scene, opening.signal);
   const stop = async () => {
     opening.abort();
     await opened;
@@ -170,10 +172,13 @@ async function openIssue(host: Host, title: string): Promise<number> {
   return (await host.api<{ number: number }>('POST', `/repos/${SLUG}/issues`, issue)).number;
 }
 
-async function keepOpening(host: Host, signal: AbortSignal): Promise<void> {
-  for (let n = 1; !signal.aborted; n += 1) {
-    await openIssue(host, `Issue ${n}`);
-    await sleep(ISSUE_EVERY_MS, signal);
+async function keepOpening(scene: Scene, signal: AbortSignal): Promise<void> {
+  for (let opened = 0; !signal.aborted; await sleep(ISSUE_EVERY_MS, signal)) {
+    // The issue of the operator is one more.
+    const ended = (await ownIssues(scene)).filter(({ state }) => ENDS.has(state)).length;
+    if (opened - ended >= OPEN_AT_MOST) continue;
+    opened += 1;
+    await openIssue(scene.host, `Issue ${opened}`);
   }
 }
 

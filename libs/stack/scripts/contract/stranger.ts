@@ -15,7 +15,7 @@ import { type ContainerDeployment, SCRATCH } from './deployment.ts';
 /** An endless stream does not pass the proxy. */
 const SUITES = CHECK_SUITES.filter((suite) => suite !== 'stream').join(' ');
 const DOCUMENTED = { hosted: 'https://pipeline.example.org', monitor: 'https://monitor.example.org' };
-/** Of each kind. A run by the action takes seconds; `libs/stack/test/contract/mutants.test.ts` has all 102 in one process. */
+/** Of each kind. A run by the action takes seconds; `libs/stack/test/contract/mutants.test.ts` has all of them in one process. */
 const SAMPLE = 2;
 
 type Urls = ContainerDeployment['urls'];
