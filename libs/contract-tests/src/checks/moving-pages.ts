@@ -4,10 +4,16 @@ import { CheckSkipped, must, mustEqual } from './outcome.ts';
 import { keyOf, pageOf } from './page.ts';
 import type { Probe } from './probe.ts';
 import { pausableIssue, postJson, withTrack } from './scratch-actions.ts';
+import { withTask } from './worker.ts';
 
 /** Pages of lists whose rows change between two requests; with a scratch repo only. */
-export const movingPageChecks = ({ routes }: Surface): Check[] =>
-  routes.some(({ id }) => id === 'putTrack') ? [eventsOfRepo, eventsOfIssue, issues] : [];
+export const movingPageChecks = ({ routes }: Surface): Check[] => {
+  const has = (endpoint: string) => routes.some(({ id }) => id === endpoint);
+  return [
+    ...(has('putTrack') ? [eventsOfRepo, eventsOfIssue, issues] : []),
+    ...(has('claimTask') ? [issuesOfConnection] : []),
+  ];
+};
 
 const PAGE = 3;
 /** Rows that are followed through the pages at most. */
@@ -115,5 +121,19 @@ const issues: Check = {
   run: (probe) => {
     const address = `/api/issues?state=all&repo=${encodeURIComponent(probe.sample('scratch'))}`;
     return withPauses(probe, (_issue, toggle) => mustStayInOrder(probe, address, toggle));
+  },
+};
+
+/** The only list of the hosted API whose rows its own clients can change: workers claim tasks of the issues. */
+const issuesOfConnection: Check = {
+  suite: 'paging',
+  endpoint: 'listIssues',
+  name: 'returns every row once when tasks of its issues are claimed and handed back between two pages',
+  run: (probe) => {
+    const address = `/api/cli/issues?repo=${encodeURIComponent(probe.sample('scratch'))}`;
+    const move: Move = async () => {
+      await withTask(probe, async () => undefined);
+    };
+    return mustStayInOrder(probe, address, move);
   },
 };

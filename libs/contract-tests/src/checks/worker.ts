@@ -64,8 +64,11 @@ async function handBack(probe: Probe, { id, claimToken }: Task): Promise<void> {
 
 type Act = (task: Task, workerId: string) => Promise<void>;
 
-/** Hands the task back afterwards, and leaves. @returns the task. */
-async function withTask(probe: Probe, act: Act, claimKey?: string): Promise<Task> {
+/**
+ * Claims a task of the scratch repo for an act, hands it back and leaves. @returns the task.
+ * @throws CheckSkipped when there is none.
+ */
+export async function withTask(probe: Probe, act: Act, claimKey?: string): Promise<Task> {
   const workerId = await register(probe);
   try {
     const task = await claimed(probe, workerId, claimKey);

@@ -202,6 +202,11 @@ const movingPages = (): Mutant[] => [
     endpoints: ['searchIssues', 'pauseIssue'],
     ...shiftedAfter(/\/pause$/, 1),
   },
+  {
+    name: 'moves an issue whose task is handed back',
+    endpoints: ['listIssues', 'failTask'],
+    ...shiftedAfter(/\/fail$/, 1),
+  },
 ];
 
 /** The service gets good credentials whatever the client sent. */
