@@ -4,14 +4,16 @@ import { CheckSkipped, must, mustEqual } from './outcome.ts';
 import { keyOf, pageOf } from './page.ts';
 import type { Probe } from './probe.ts';
 import { pausableIssue, postJson, withTrack } from './scratch-actions.ts';
-import { withTask } from './worker.ts';
+
+/** Claims a task of the scratch repo and hands it back. */
+type HandBack = (probe: Probe) => Promise<void>;
 
 /** Pages of lists whose rows change between two requests; with a scratch repo only. */
-export const movingPageChecks = ({ routes }: Surface): Check[] => {
+export const movingPageChecks = ({ routes }: Surface, handBack: HandBack): Check[] => {
   const has = (endpoint: string) => routes.some(({ id }) => id === endpoint);
   return [
     ...(has('putTrack') ? [eventsOfRepo, eventsOfIssue, issues] : []),
-    ...(has('claimTask') ? [issuesOfConnection] : []),
+    ...(has('claimTask') ? [issuesOfConnection(handBack)] : []),
   ];
 };
 
@@ -125,15 +127,12 @@ const issues: Check = {
 };
 
 /** The only list of the hosted API whose rows its own clients can change: workers claim tasks of the issues. */
-const issuesOfConnection: Check = {
+const issuesOfConnection = (handBack: HandBack): Check => ({
   suite: 'paging',
   endpoint: 'listIssues',
   name: 'returns every row once when tasks of its issues are claimed and handed back between two pages',
   run: (probe) => {
     const address = `/api/cli/issues?repo=${encodeURIComponent(probe.sample('scratch'))}`;
-    const move: Move = async () => {
-      await withTask(probe, async () => undefined);
-    };
-    return mustStayInOrder(probe, address, move);
+    return mustStayInOrder(probe, address, () => handBack(probe));
   },
-};
+});

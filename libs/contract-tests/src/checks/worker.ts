@@ -64,11 +64,8 @@ async function handBack(probe: Probe, { id, claimToken }: Task): Promise<void> {
 
 type Act = (task: Task, workerId: string) => Promise<void>;
 
-/**
- * Claims a task of the scratch repo for an act, hands it back and leaves. @returns the task.
- * @throws CheckSkipped when there is none.
- */
-export async function withTask(probe: Probe, act: Act, claimKey?: string): Promise<Task> {
+/** Hands the task back afterwards, and leaves. @returns the task. */
+async function withTask(probe: Probe, act: Act, claimKey?: string): Promise<Task> {
   const workerId = await register(probe);
   try {
     const task = await claimed(probe, workerId, claimKey);
@@ -81,6 +78,11 @@ export async function withTask(probe: Probe, act: Act, claimKey?: string): Promi
   } finally {
     await post(probe, '/api/worker/heartbeat', { workerId, status: 'leaving', tasks: [] });
   }
+}
+
+/** Claims a task of the scratch repo and hands it back. @throws CheckSkipped when there is none. */
+export async function claimAndHandBack(probe: Probe): Promise<void> {
+  await withTask(probe, async () => undefined);
 }
 
 const refusesUnknown: Check = {
