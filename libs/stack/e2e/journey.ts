@@ -21,6 +21,8 @@ export interface E2e extends Place {
   minutes: number | null;
   /** Multiple of the usual rates of the soak; null = 1. */
   rate: number | null;
+  /** Commit or tag of the version before an upgrade; null = the default. */
+  from: string | null;
 }
 
 /** Thirty demo issues travel to done; afterwards host and store agree, item by item. */

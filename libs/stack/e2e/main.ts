@@ -1,8 +1,8 @@
 /**
  * End-to-end checks of the whole product: `pnpm e2e`, or some of them by name.
  * Prints a line for each check; the exit status is 1 when one fails. The folders of failed ones are kept, and those in a
- * --data-dir, where `history` finds again what it has made; with --issues it makes a smaller one. With --runs N each check
- * is performed N times, and the medians of its figures are printed.
+ * --data-dir, where `history` finds again what it has made; with --issues it makes a smaller one. --from names the commit or
+ * tag that `upgrade` begins with. With --runs N each check is performed N times, and the medians of its figures are printed.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,10 +15,11 @@ import { history } from './history/history.ts';
 import { type E2e, journey } from './journey.ts';
 import { restart } from './restart.ts';
 import { soak } from './soak/soak.ts';
+import { upgrade } from './upgrade/upgrade.ts';
 
 /** Those that run unless others are named. */
-const USUAL = ['restart', 'journey', 'crash'];
-const ALL: Record<string, (e2e: E2e) => Promise<void>> = { restart, journey, crash, failover, soak, history };
+const USUAL = ['restart', 'journey', 'crash', 'upgrade'];
+const ALL: Record<string, (e2e: E2e) => Promise<void>> = { restart, journey, crash, failover, soak, upgrade, history };
 
 const { values, positionals } = parseArgs({
   options: {
@@ -27,6 +28,7 @@ const { values, positionals } = parseArgs({
     issues: { type: 'string' },
     minutes: { type: 'string' },
     rate: { type: 'string' },
+    from: { type: 'string' },
     runs: { type: 'string', default: '1' },
   },
   allowPositionals: true,
@@ -67,6 +69,7 @@ async function perform(checks: Checks, name: string): Promise<void> {
       issues: issues ?? null,
       minutes: minutes ?? null,
       rate: rate ?? null,
+      from: values.from ?? null,
     });
   } catch (error) {
     checks.that(

@@ -85,6 +85,23 @@ export class StoreView {
     return rows.map(({ file }) => file);
   }
 
+  /** Ids of those tasks whose report the store does not have. */
+  lostReports(ids: Iterable<string>): Promise<string[]> {
+    return this.#withoutRun(ids, "status = 'finished'");
+  }
+
+  /** Ids of those tasks that the store does not know as claimed, now or before. */
+  lostClaims(ids: Iterable<string>): Promise<string[]> {
+    return this.#withoutRun(ids, 'true');
+  }
+
+  async #withoutRun(ids: Iterable<string>, condition: string): Promise<string[]> {
+    const rows = await this.rows<{ id: string }>(`select wanted.id
+      from unnest('{${[...ids].join(',')}}'::uuid[]) wanted (id)
+      where not exists (select from runs r where r.task_id = wanted.id and ${condition})`);
+    return rows.map(({ id }) => id);
+  }
+
   /** What still has to happen: nothing of it is left when a journey is over. */
   async open(): Promise<Open> {
     const [row] = await this.rows<Open>(`select

@@ -1,13 +1,18 @@
 /**
- * Tests the images of both services by the image of the contract tests, in containers on a network of their own, with the
- * history of two repos, one of which is changed. The images are those that `npm run e2e:containers` built. Without an
- * engine: says so, exit status 0.
+ * Tests the images of both services as their users do, in containers on a network of their own, with the history of two
+ * repos, one of which is changed: by the image of the contract tests, and by the action of this repository from a foreign
+ * one, which must also report proxies that break the contract. The images are those that `npm run e2e:containers` built.
+ * Without an engine: says so, exit status 0.
  *
- *   node libs/stack/scripts/contract-containers.ts
+ *   node libs/stack/scripts/contract-containers.ts [--all-mutants]
  */
+import { parseArgs } from 'node:util';
 import { getContainerRuntimeClient, ImageName } from 'testcontainers';
 import { Checks, seconds } from '../e2e/checks.ts';
-import { runContractImage, SCRATCH, startContainers } from './contract/deployment.ts';
+import { type ContainerDeployment, runContractImage, SCRATCH, startContainers } from './contract/deployment.ts';
+import { strangerChecks } from './contract/stranger.ts';
+
+const { values } = parseArgs({ options: { 'all-mutants': { type: 'boolean', default: false } } });
 
 const REAPER = new ImageName(undefined, 'testcontainers/ryuk', '0.14.0');
 
@@ -17,7 +22,10 @@ const removals: (() => Promise<unknown>)[] = [];
 
 if (await hasEngine()) {
   try {
-    await contractTests();
+    const deployment = await startContainers((remove) => removals.push(remove));
+    checks.note(`containers started after ${seconds(performance.now() - began)}`);
+    await imageOnNetwork(deployment);
+    await strangerChecks(checks, deployment, values['all-mutants']);
   } catch (error) {
     checks.that('it came to its end', false, (error as Error).stack ?? String(error));
   } finally {
@@ -39,9 +47,7 @@ async function hasEngine(): Promise<boolean> {
   }
 }
 
-async function contractTests(): Promise<void> {
-  const deployment = await startContainers((remove) => removals.push(remove));
-  checks.note(`containers started after ${seconds(performance.now() - began)}`);
+async function imageOnNetwork(deployment: ContainerDeployment): Promise<void> {
   const { status, text, junit } = await runContractImage(deployment, [
     '--write',
     SCRATCH,

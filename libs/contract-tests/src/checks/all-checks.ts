@@ -14,7 +14,7 @@ import { pagingChecks } from './paging.ts';
 import { refusalCheck } from './refusal.ts';
 import { scratchChecks } from './scratch.ts';
 import { streamChecks } from './stream.ts';
-import { workerChecks } from './worker.ts';
+import { claimAndHandBack, workerChecks } from './worker.ts';
 
 const REFUSALS = { hosted: HOSTED_REFUSALS, monitor: MONITOR_REFUSALS };
 
@@ -26,7 +26,7 @@ export function checksOf(surface: Surface): Check[] {
     ...authenticationChecks(surface),
     ...REFUSALS[surface.name].map(refusalCheck),
     ...pagingChecks(surface),
-    ...movingPageChecks(surface),
+    ...movingPageChecks(surface, claimAndHandBack),
     ...streamChecks(surface),
     ...metricsChecks(surface),
     ...mcpChecks(surface),

@@ -5,9 +5,17 @@ import { keyOf, pageOf } from './page.ts';
 import type { Probe } from './probe.ts';
 import { pausableIssue, postJson, withTrack } from './scratch-actions.ts';
 
+/** Claims a task of the scratch repo and hands it back. */
+type HandBack = (probe: Probe) => Promise<void>;
+
 /** Pages of lists whose rows change between two requests; with a scratch repo only. */
-export const movingPageChecks = ({ routes }: Surface): Check[] =>
-  routes.some(({ id }) => id === 'putTrack') ? [eventsOfRepo, eventsOfIssue, issues] : [];
+export const movingPageChecks = ({ routes }: Surface, handBack: HandBack): Check[] => {
+  const has = (endpoint: string) => routes.some(({ id }) => id === endpoint);
+  return [
+    ...(has('putTrack') ? [eventsOfRepo, eventsOfIssue, issues] : []),
+    ...(has('claimTask') ? [issuesOfConnection(handBack)] : []),
+  ];
+};
 
 const PAGE = 3;
 /** Rows that are followed through the pages at most. */
@@ -117,3 +125,14 @@ const issues: Check = {
     return withPauses(probe, (_issue, toggle) => mustStayInOrder(probe, address, toggle));
   },
 };
+
+/** The only list of the hosted API whose rows its own clients can change: workers claim tasks of the issues. */
+const issuesOfConnection = (handBack: HandBack): Check => ({
+  suite: 'paging',
+  endpoint: 'listIssues',
+  name: 'returns every row once when tasks of its issues are claimed and handed back between two pages',
+  run: (probe) => {
+    const address = `/api/cli/issues?repo=${encodeURIComponent(probe.sample('scratch'))}`;
+    return mustStayInOrder(probe, address, () => handBack(probe));
+  },
+});

@@ -80,6 +80,11 @@ async function withTask(probe: Probe, act: Act, claimKey?: string): Promise<Task
   }
 }
 
+/** Claims a task of the scratch repo and hands it back. @throws CheckSkipped when there is none. */
+export async function claimAndHandBack(probe: Probe): Promise<void> {
+  await withTask(probe, async () => undefined);
+}
+
 const refusesUnknown: Check = {
   suite: 'worker',
   endpoint: 'claimTask',

@@ -1,8 +1,7 @@
 import { sleep } from '@pipeline/runtime';
 import { isClaimGone } from '@pipeline/worker';
-import { SLUG } from '../../test/replicas/host.ts';
+import { type Host, SLUG } from '../../test/replicas/host.ts';
 import { type Push, RovingWorker } from '../../test/replicas/worker.ts';
-import type { Deployment } from './deployment.ts';
 
 const ACTION_EVERY_MS = 200;
 /** Well below the lease: a busy machine delays heartbeats. */
@@ -19,9 +18,20 @@ interface Acknowledged {
   actions: number[];
 }
 
+/** Where the requests go. */
+interface LoadTarget {
+  host: Host;
+  apis: readonly { url: string }[];
+  monitors: readonly { url: string }[];
+  /** Of a worker. */
+  token: string;
+}
+
 interface LoadOptions {
   /** Number of the issue that only the operator changes; null = no operator. */
   operated: number | null;
+  /** Headers of the operator; none for a monitor without authentication. */
+  headers?: Record<string, string>;
 }
 
 /** Workers and an operator that work until `stop`. Everything acknowledged to them must be in the store. */
@@ -31,17 +41,19 @@ export class Load {
   isPaused = false;
   /** True while the result of the last action is unknown. */
   isUncertain = false;
-  readonly #deployment: Deployment;
+  readonly #deployment: LoadTarget;
   readonly #operated: number | null;
+  readonly #headers: Record<string, string>;
   readonly #stopping = new AbortController();
   readonly #failed = new AbortController();
   readonly #working: Promise<void>[] = [];
   readonly #heads = new Map<number, string>();
   #pushed: Promise<unknown> = Promise.resolve();
 
-  constructor(deployment: Deployment, { operated }: LoadOptions) {
+  constructor(deployment: LoadTarget, { operated, headers = {} }: LoadOptions) {
     this.#deployment = deployment;
     this.#operated = operated;
+    this.#headers = headers;
   }
 
   /** Aborted by the first error that no retry of the worker's client has covered, with it as the reason. */
@@ -126,7 +138,11 @@ export class Load {
       const path = `/api/issues/${SLUG}/${issue}/${this.isPaused ? 'resume' : 'pause'}`;
       this.isUncertain = true;
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(ACTION_WITHIN_MS)]);
-      const response = await fetch(`${monitor?.url}${path}`, { method: 'POST', signal: deadline }).catch(() => null);
+      const response = await fetch(`${monitor?.url}${path}`, {
+        method: 'POST',
+        headers: this.#headers,
+        signal: deadline,
+      }).catch(() => null);
       await response?.text().catch(() => undefined);
       if (response?.ok) {
         this.isPaused = !this.isPaused;

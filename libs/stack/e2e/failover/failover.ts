@@ -116,13 +116,8 @@ interface Acknowledged {
 
 /** Read from the promoted server by plain SQL, right after the promotion. */
 async function checkNothingLost(checks: Checks, view: StoreView, all: Acknowledged): Promise<void> {
-  const missing = async (ids: readonly string[], condition: string) =>
-    (
-      await view.rows<{ id: string }>(`select wanted.id from unnest('{${ids.join(',')}}'::uuid[]) wanted (id)
-        where not exists (select from runs r where r.task_id = wanted.id and ${condition})`)
-    ).map(({ id }) => id);
-  checks.none(`${all.reports.length} acknowledged reports are kept`, await missing(all.reports, "status = 'finished'"));
-  checks.none(`${all.claims.length} acknowledged claims are kept`, await missing(all.claims, 'true'));
+  checks.none(`${all.reports.length} acknowledged reports are kept`, await view.lostReports(all.reports));
+  checks.none(`${all.claims.length} acknowledged claims are kept`, await view.lostClaims(all.claims));
   const issue = (await view.issues()).find(({ number }) => number === all.issue);
   checks.that(
     'the last acknowledged action of the operator is kept',

@@ -15,8 +15,10 @@ const HISTORY = { tenants: 1, repos: 2, days: 3, issues: 60, seed: 1 };
 /** A repo of the history, which runs may change. */
 export const SCRATCH = 'acme/repo-1';
 
-interface ContainerDeployment {
+export interface ContainerDeployment {
   network: StartedNetwork;
+  /** Addresses from this machine. */
+  urls: { hosted: string; monitor: string };
   credentials: Credentials;
 }
 
@@ -56,8 +58,9 @@ export async function startContainers(defer: (remove: () => Promise<unknown>) =>
       .withWaitStrategy(Wait.forLogMessage('started')),
   );
   const credentials = await createCredentials(admin, passwords.member);
-  await Promise.all(services);
-  return { network, credentials: { ...credentials, operator: { username: 'operator', password: passwords.operator } } };
+  const [hosted = '', monitor = ''] = (await Promise.all(services)).map(addressOf);
+  const operator = { username: 'operator', password: passwords.operator };
+  return { network, urls: { hosted, monitor }, credentials: { ...credentials, operator } };
 }
 
 type Passwords = Record<'owner' | 'hosted' | 'monitor' | 'operator', string>;
@@ -106,6 +109,9 @@ function servicesOf(passwords: Passwords): GenericContainer[] {
     }).withCopyContentToContainer([{ content, target: config, mode: 0o644 }]),
   ];
 }
+
+const addressOf = (container: StartedTestContainer): string =>
+  `http://${container.getHost()}:${container.getFirstMappedPort()}`;
 
 /** The past of an organisation, without which most lists are empty. */
 async function insertHistory(databaseUrl: string): Promise<void> {

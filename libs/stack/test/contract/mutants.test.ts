@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { hostedSurface, monitorSurface } from '@pipeline/contract';
 import { CHECK_SUITES, problemCount, runSuites } from '@pipeline/contract-tests';
-import { mutantsOf } from './mutants.ts';
+import { mutantKinds } from './mutants.ts';
 import { MutatingProxy } from './mutating-proxy.ts';
 import { contractTarget, SCRATCH, SELECTION } from './target.ts';
 
@@ -24,12 +24,13 @@ test('the checks find every target that breaks the contract in one place', async
   const surfaces = await target.open({ hosted: hosted.url, monitor: monitor.url }, { timeoutMs: 2_000 });
   const { username, password } = target.OPERATOR;
   const basic = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-  const mutants = mutantsOf({
+  const kinds = mutantKinds({
     basic,
     bearer: `Bearer ${target.tokens.access}`,
     worker: `Bearer ${target.tokens.worker}`,
     password: target.login.password,
   });
+  const mutants = Object.values(kinds).flat();
   const survived: string[] = [];
   for (const mutant of mutants) {
     hosted.mutant = mutant;

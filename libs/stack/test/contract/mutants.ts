@@ -202,6 +202,11 @@ const movingPages = (): Mutant[] => [
     endpoints: ['searchIssues', 'pauseIssue'],
     ...shiftedAfter(/\/pause$/, 1),
   },
+  {
+    name: 'moves an issue whose task is handed back',
+    endpoints: ['listIssues', 'failTask'],
+    ...shiftedAfter(/\/fail$/, 1),
+  },
 ];
 
 /** The service gets good credentials whatever the client sent. */
@@ -327,19 +332,22 @@ const programs: Mutant[] = [
   },
 ];
 
-/** Every mutant, by surface. @param credentials Authorization headers that the services accept. */
-export const mutantsOf = (credentials: {
+/** Authorization headers that the services accept, and the password of the user who logs in. */
+export interface MutantCredentials {
   basic: string;
   bearer: string;
   worker: string;
   password: string;
-}): readonly Mutant[] => [
-  ...shapes,
-  ...errors,
-  ...paging,
-  ...movingPages(),
-  ...authentication(credentials.basic, credentials.bearer, credentials.worker),
-  ...documents,
-  ...programs,
-  ...oauthMutants(credentials),
-];
+}
+
+/** Every mutant, by the part of the contract that it breaks. */
+export const mutantKinds = (credentials: MutantCredentials): Readonly<Record<string, readonly Mutant[]>> => ({
+  shapes,
+  errors,
+  paging,
+  movingPages: movingPages(),
+  authentication: authentication(credentials.basic, credentials.bearer, credentials.worker),
+  documents,
+  programs,
+  oauth: oauthMutants(credentials),
+});

@@ -14,22 +14,35 @@ export interface Service {
   /** What it has logged so far. */
   lines: Line[];
   kill(): Promise<void>;
+  /** SIGTERM, as a rolling restart sends it. @returns the exit status, null after a signal. */
+  stop(): Promise<number | null>;
   /** Stops the process where it is (SIGSTOP) and lets it go on (SIGCONT). */
   freeze(): void;
   thaw(): void;
 }
 
-/** Starts a service on a free port and waits until it listens. @throws Error with its last words when it ends before. */
-export function startService(name: 'hosted-api' | 'monitor', env: Record<string, string>): Promise<Service> {
-  const main = join(ROOT, 'services', name, 'src/main.ts');
+/**
+ * Starts a service on a free port and waits until it listens. @param root of the sources; default: this checkout.
+ * @throws Error with its last words when it ends before.
+ */
+export function startService(
+  name: 'hosted-api' | 'monitor',
+  env: Record<string, string>,
+  root = ROOT,
+): Promise<Service> {
+  const main = join(root, 'services', name, 'src/main.ts');
   const child: ChildProcess = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
     env: { PATH: process.env.PATH ?? '', PORT: '0', ...COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const kill = async () => {
     child.kill('SIGKILL');
     await ended;
+  };
+  const stop = () => {
+    child.kill('SIGTERM');
+    return ended;
   };
   const freeze = () => void child.kill('SIGSTOP');
   const thaw = () => void child.kill('SIGCONT');
@@ -48,7 +61,7 @@ export function startService(name: 'hosted-api' | 'monitor', env: Record<string,
       const line = JSON.parse(text) as Line;
       lines.push(line);
       const url = addressFrom(line);
-      if (url !== null) resolve({ url, pid: child.pid ?? 0, metricsUrl, lines, kill, freeze, thaw });
+      if (url !== null) resolve({ url, pid: child.pid ?? 0, metricsUrl, lines, kill, stop, freeze, thaw });
     });
     void ended.then(() =>
       reject(new Error(`${name} ended before it listened: ${words} ${JSON.stringify(lines.at(-1))}`)),

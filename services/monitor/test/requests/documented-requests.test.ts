@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
 import { documentedBlock } from '@pipeline/testing/documented-block';
 import type { Pipeline } from '../../src/process/pipeline.ts';
-import { admit, makeBench } from '../support/bench.ts';
+import { addDeadLetter, admit, type Bench, makeBench } from '../support/bench.ts';
 import { pipelineOf } from '../support/pipeline-of.ts';
 import { authOf, OLGA, serveApp } from '../support/served-app.ts';
 
@@ -13,12 +13,13 @@ const database = testDatabase();
 let url: string;
 let close: () => Promise<void>;
 let pipeline: Pipeline;
+let bench: Bench;
 
 /** Runs commands as a reader does; curl also fails on a status of 400 and more. */
-async function shell(commands: string) {
+async function shell(commands: string, variables: Record<string, string> = {}) {
   const strict = 'curl() { command curl --fail-with-body "$@"; }\n';
   const child = spawn('bash', ['--norc', '-eo', 'pipefail', '-c', strict + commands], {
-    env: { PATH: process.env.PATH, MONITOR: url, LOGIN: `${OLGA.username}:${OLGA.password}` },
+    env: { PATH: process.env.PATH, MONITOR: url, LOGIN: `${OLGA.username}:${OLGA.password}`, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
@@ -28,7 +29,7 @@ async function shell(commands: string) {
 
 describe('the documents', () => {
   beforeAll(async () => {
-    const bench = await makeBench(database.store, 'acme/shop');
+    bench = await makeBench(database.store, 'acme/shop');
     const issueId = await admit(bench, 7);
     await database.db
       .updateTable('issues')
@@ -67,6 +68,46 @@ describe('the documents', () => {
     const { status, output } = await shell(documentedBlock(document, first));
     expect({ status, output: status === 0 ? '' : output }).toEqual({ status: 0, output: '' });
   });
+
+  /** A block that says where the monitor is, with this one in its place. */
+  const definitions = (document: string) =>
+    documentedBlock(document, "MONITOR=http://localhost:8090 LOGIN='operator:its password'")
+      .replace('http://localhost:8090', url)
+      .replace('operator:its password', `${OLGA.username}:${OLGA.password}`);
+  const undefinedHere = { MONITOR: '', LOGIN: '' };
+
+  test.each([
+    'docs/runbooks/consistency.md',
+    'docs/runbooks/dead-letters.md',
+    'docs/runbooks/regressions.md',
+    'docs/runbooks/tracks.md',
+  ])('%s defines the variables of its requests when the reader has none', async (document) => {
+    const request = 'curl -su "$LOGIN" "$MONITOR/api/issues?q=checkout"';
+    const { status, output } = await shell(`${definitions(document)}\n${request}`, undefinedHere);
+    expect([status, JSON.parse(output)]).toEqual([0, expect.objectContaining({ items: expect.any(Array) })]);
+  });
+
+  test('docs/operations.md reloads the configuration when the reader has defined nothing', async () => {
+    const { output } = await shell(definitions('docs/operations.md'), undefinedHere);
+    // This monitor was started without a file.
+    expect(JSON.parse(output)).toMatchObject({ code: 'NO_CONFIG_FILE' });
+  });
+
+  test.each([
+    ['retry', 8],
+    ['resolve', 9],
+  ])(
+    'docs/runbooks/dead-letters.md has the request to %s a dead letter when its id is known',
+    async (action, issue) => {
+      const ID = await addDeadLetter(bench, issue);
+      const block = documentedBlock(
+        'docs/runbooks/dead-letters.md',
+        `    curl -u "$LOGIN" -X POST "$MONITOR/api/dead-letters/$ID/${action}"`,
+      );
+      const { status, output } = await shell(block, { ID });
+      expect([status, JSON.parse(output)]).toEqual([0, expect.objectContaining({ ok: true })]);
+    },
+  );
 
   test('fails when a documented route does not exist', async () => {
     expect((await shell('curl -su "$LOGIN" "$MONITOR/api/nothing"\necho done')).output).not.toContain('done');
