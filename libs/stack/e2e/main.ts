@@ -18,7 +18,7 @@ import { soak } from './soak/soak.ts';
 import { upgrade } from './upgrade/upgrade.ts';
 
 /** Those that run unless others are named. */
-const USUAL = ['restart', 'journey', 'crash', 'upgrade'];
+const USUAL = ['restart', 'journey', 'crash'];
 const ALL: Record<string, (e2e: E2e) => Promise<void>> = { restart, journey, crash, failover, soak, upgrade, history };
 
 const { values, positionals } = parseArgs({
