@@ -1,5 +1,3 @@
-import type { OurStore } from '../ours/store.ts';
-
 /**
  * A claim of a task and the report of its outcome as an expert writes them by hand, over the tables of the service: a
  * transaction of one statement for each table, with the same rows and indexes. What the service checks beyond its rows
@@ -114,21 +112,12 @@ update workers set status = 'idle', last_heartbeat_at = now() where tenant_id = 
 commit;
 `;
 
-/** Scripts of pgbench, for clients that work as `hand-0`, `hand-1` and so on. */
-export const claimScript = ({ tenantId }: OurStore): string => claim(tenantId);
+/** Scripts of pgbench, for clients that work as the workers `hand-0`, `hand-1` and so on. */
+export const claimScript = claim;
 
-export const claimAndReportScript = ({ tenantId }: OurStore): string =>
+export const claimAndReportScript = (tenantId: number): string =>
   `${claim(tenantId)}${report(tenantId, `'hand-' || :run::text`)}`;
 
 /** Reports claims whose token hashes are the prefix and a number from 0 on; each client has as many of them. */
-export const reportScript = ({ tenantId }: OurStore, prefix: string, perClient: number): string =>
+export const reportScript = (tenantId: number, prefix: string, perClient: number): string =>
   `\\set n :client_id * ${perClient} + :done\n\\set done :done + 1\n${report(tenantId, `'${prefix}' || :n::text`)}`;
-
-/** The workers that the scripts work as. */
-export async function addHandWorkers({ admin, tenantId }: OurStore, clients: number): Promise<void> {
-  await admin.query(
-    `insert into workers (tenant_id, id, name, hostname, version, repos, task_types, labels, status, registered_at)
-     select $1, 'hand-' || n, 'hand-' || n, '', '', '{}', '{analyze}', '{}', 'idle', now() from generate_series(0, $2::int - 1) n`,
-    [tenantId, clients],
-  );
-}

@@ -23,7 +23,6 @@ import { connectionsRow } from './stream/connections.ts';
 import { fanOutRow } from './stream/fan-out.ts';
 import { latencyRow } from './stream/latency.ts';
 import { wakeUpRow } from './stream/wake-up.ts';
-import { wholeIssueRow } from './whole-issue.ts';
 
 /** Every row there is, by the number of its goal. */
 export const ROWS: readonly Row[] = [
@@ -51,5 +50,4 @@ export const ROWS: readonly Row[] = [
   dashboardRow,
   startAgainRow,
   imageSizeRow,
-  wholeIssueRow,
 ];

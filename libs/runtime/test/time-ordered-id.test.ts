@@ -13,10 +13,15 @@ test('returns different UUIDs of version 7 when more are made than random bytes 
   expect(ids.every((id) => validate(id) && version(id) === 7)).toBe(true);
 });
 
-test('returns an id that sorts after the earlier one when a millisecond has passed', () => {
+test.each([
+  ['time stands still', 0],
+  ['time passes', 1],
+  ['the clock goes back', -1],
+])('returns ids in ascending order while %s', (_, step) => {
   const clock = jest.spyOn(Date, 'now');
-  const ids = Array.from({ length: 300 }, (_, ms) => {
-    clock.mockReturnValue(1_795_000_000_000 + ms);
+  const start = Date.now() + 60_000;
+  const ids = Array.from({ length: 300 }, (_id, n) => {
+    clock.mockReturnValue(start + n * step);
     return timeOrderedId();
   });
   expect(ids.toSorted()).toEqual(ids);

@@ -1,9 +1,11 @@
-import { openIssueWork } from '../../ours/issue-work.ts';
+import { openOurStore } from '../../ours/store.ts';
 import { openDbos } from '../../peers/dbos.ts';
 import { openGraphile } from '../../peers/graphile.ts';
 import { openBoss } from '../../peers/pg-boss.ts';
 import type { Row } from '../../runner/model.ts';
+import { openHostedApi } from '../../services/hosted-api.ts';
 import { LANES } from '../../services/worker-load.ts';
+import { issueWork, makeIssueWork } from './issue-work.ts';
 
 /** Peers that write less than a claim and a report do have no bound: they show what a bare queue costs. */
 const FOR_ORIENTATION = { atLeast: 0 };
@@ -20,7 +22,9 @@ export const claimOverHttpRow: Row = {
   title: 'claim and report over HTTP',
   async open(bench) {
     const count = bench.quick ? 1_600 : 2_400;
-    const work = await openIssueWork(bench, 'claims', { issues: 100_000, tasks: 100_000 });
+    const ours = await openOurStore(bench, 'bench_claims');
+    await makeIssueWork(bench, ours, { issues: 100_000, tasks: 100_000 });
+    const work = issueWork(bench, ours, await openHostedApi(bench, ours, 'hosted-api-claims'));
     const dbos = await openDbos(bench, 'bench_claims_dbos');
     const graphile = await openGraphile(bench, 'bench_claims_graphile');
     const boss = await openBoss(bench, 'bench_claims_boss');

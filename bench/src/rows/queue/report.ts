@@ -1,6 +1,8 @@
 import { type Sample, totalOf } from '../../measure/sample.ts';
-import { openIssueWork } from '../../ours/issue-work.ts';
-import type { Row } from '../../runner/model.ts';
+import { openOurStore } from '../../ours/store.ts';
+import type { Bench, Row } from '../../runner/model.ts';
+import { openHostedApi } from '../../services/hosted-api.ts';
+import { type IssueWork, issueWork, makeIssueWork } from './issue-work.ts';
 
 const FEW = 20_000;
 
@@ -19,8 +21,8 @@ export const reportRow: Row = {
   async open(bench) {
     const issues = bench.quick ? 100_000 : 1_000_000;
     const count = bench.quick ? 1_600 : 2_400;
-    const many = await openIssueWork(bench, 'report_many', { issues, tasks: 60_000 });
-    const few = await openIssueWork(bench, 'report_few', { issues: FEW, tasks: FEW });
+    const many = await openWork(bench, 'many', { issues, tasks: 60_000 });
+    const few = await openWork(bench, 'few', { issues: FEW, tasks: FEW });
     const named = (number: number) => `${number.toLocaleString('en-US')} issues`;
     // The service compiles at first, and its connections plan.
     await many.report.ours(count);
@@ -57,4 +59,10 @@ export const reportRow: Row = {
 async function costOf(sampling: Promise<Sample>): Promise<Sample> {
   const { value, cpu } = await sampling;
   return { value: cpu ? totalOf(cpu) : 1e6 / value, cpu };
+}
+
+async function openWork(bench: Bench, name: string, size: { issues: number; tasks: number }): Promise<IssueWork> {
+  const ours = await openOurStore(bench, `bench_report_${name}`);
+  await makeIssueWork(bench, ours, size);
+  return issueWork(bench, ours, await openHostedApi(bench, ours, `hosted-api-${name}`));
 }

@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Outcome } from '@pipeline/domain';
 import { claimTasks } from '@pipeline/store';
-import { counter, inLanes, requireEqual } from '../measure/lanes.ts';
-import { pgbenchTimes } from '../measure/pgbench.ts';
-import type { Sample } from '../measure/sample.ts';
-import { Stopwatch } from '../measure/stopwatch.ts';
-import { addHandWorkers, claimAndReportScript, claimScript, reportScript } from '../peers/work-sql.ts';
-import type { Bench } from '../runner/model.ts';
-import { openHostedApi } from '../services/hosted-api.ts';
-import { type Held, LANES, type WorkerLoad } from '../services/worker-load.ts';
-import { makeHistory } from './history.ts';
-import { hashOf } from './queue.ts';
-import { type OurStore, openOurStore } from './store.ts';
+import { counter, inLanes, requireEqual } from '../../measure/lanes.ts';
+import { pgbenchTimes } from '../../measure/pgbench.ts';
+import type { Sample } from '../../measure/sample.ts';
+import { Stopwatch } from '../../measure/stopwatch.ts';
+import { makeHistory } from '../../ours/history.ts';
+import { hashOf } from '../../ours/queue.ts';
+import type { OurStore } from '../../ours/store.ts';
+import { claimAndReportScript, claimScript, reportScript } from '../../peers/work-sql.ts';
+import type { Bench } from '../../runner/model.ts';
+import { type Held, LANES, type WorkerLoad } from '../../services/worker-load.ts';
 
 const OUTCOME: Outcome = { outcome: 'analyzed', result: { summary: 'It is a small change.' } };
 const LEASE_MS = 600_000;
@@ -30,17 +29,26 @@ interface Way {
   byHand(count: number): Promise<Sample>;
 }
 
-/** Many issues with their past, `tasks` of which have a task, and the hosted API as a process of its own over them. */
-export async function openIssueWork(
+/** Makes many issues with their past, `tasks` of which have a task, and the workers that work by hand. */
+export async function makeIssueWork(
   bench: Bench,
-  name: string,
+  ours: OurStore,
   { issues, tasks }: { issues: number; tasks: number },
-): Promise<IssueWork> {
-  const ours = await openOurStore(bench, `bench_${name}`);
+): Promise<void> {
   bench.say(`making ${issues.toLocaleString('en-US')} issues`);
   await makeHistory(ours, issues, tasks);
-  await addHandWorkers(ours, LANES);
-  const workers = await openHostedApi(bench, ours, `hosted-api-${name}`);
+  await ours.admin.query(
+    `insert into workers (tenant_id, id, name, hostname, version, repos, task_types, labels, status, registered_at)
+     select $1, 'hand-' || n, 'hand-' || n, '', '', '{}', '{analyze}', '{}', 'idle', now()
+     from generate_series(0, $2::int - 1) n`,
+    [ours.tenantId, LANES],
+  );
+}
+
+/** @param workers of the hosted API, a process of its own over these issues. */
+export function issueWork(bench: Bench, ours: OurStore, workers: WorkerLoad): IssueWork {
+  const { tenantId } = ours;
+  const name = new URL(ours.url).pathname.slice(1);
   const byHand = (script: string, count: number) =>
     pgbenchTimes(
       ours,
@@ -52,11 +60,11 @@ export async function openIssueWork(
   return {
     claim: {
       ours: (count) => endingClaims(ours, () => checked(count, CLAIMED, () => claimAll(ours, workers, count))),
-      byHand: (count) => endingClaims(ours, () => checked(count, CLAIMED, () => byHand(claimScript(ours), count))),
+      byHand: (count) => endingClaims(ours, () => checked(count, CLAIMED, () => byHand(claimScript(tenantId), count))),
     },
     claimAndReport: {
       ours: (count) => checked(count, REPORTED, () => claimAndReportAll(ours, workers, count)),
-      byHand: (count) => checked(count, REPORTED, () => byHand(claimAndReportScript(ours), count)),
+      byHand: (count) => checked(count, REPORTED, () => byHand(claimAndReportScript(tenantId), count)),
     },
     report: {
       async ours(count) {
@@ -72,7 +80,7 @@ export async function openIssueWork(
           hands,
           hashes.map((hash) => ({ token: '', hash })),
         );
-        return checked(count, REPORTED, () => byHand(reportScript(ours, prefix, count / LANES), count));
+        return checked(count, REPORTED, () => byHand(reportScript(tenantId, prefix, count / LANES), count));
       },
     },
   };
