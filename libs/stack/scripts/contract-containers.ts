@@ -1,10 +1,10 @@
 /**
  * Tests the images of both services as their users do, in containers on a network of their own, with the history of two
  * repos, one of which is changed: by the image of the contract tests, and by the action of this repository from a foreign
- * one, which must also report proxies that break the contract. The images are those that `npm run e2e:containers` built.
+ * one, which with --mutants must also report proxies that break the contract: the first and last of each kind, or all. The images are those that `npm run e2e:containers` built.
  * Without an engine: says so, exit status 0.
  *
- *   node libs/stack/scripts/contract-containers.ts [--all-mutants]
+ *   node libs/stack/scripts/contract-containers.ts [--mutants some|all]
  */
 import { parseArgs } from 'node:util';
 import { getContainerRuntimeClient, ImageName } from 'testcontainers';
@@ -12,7 +12,9 @@ import { Checks, seconds } from '../e2e/checks.ts';
 import { type ContainerDeployment, runContractImage, SCRATCH, startContainers } from './contract/deployment.ts';
 import { strangerChecks } from './contract/stranger.ts';
 
-const { values } = parseArgs({ options: { 'all-mutants': { type: 'boolean', default: false } } });
+const { values } = parseArgs({ options: { mutants: { type: 'string' } } });
+const { mutants = 'none' } = values;
+if (mutants !== 'none' && mutants !== 'some' && mutants !== 'all') throw new Error('--mutants: some or all');
 
 const REAPER = new ImageName(undefined, 'testcontainers/ryuk', '0.14.0');
 
@@ -25,7 +27,7 @@ if (await hasEngine()) {
     const deployment = await startContainers((remove) => removals.push(remove));
     checks.note(`containers started after ${seconds(performance.now() - began)}`);
     await imageOnNetwork(deployment);
-    await strangerChecks(checks, deployment, values['all-mutants']);
+    await strangerChecks(checks, deployment, mutants);
   } catch (error) {
     checks.that('it came to its end', false, (error as Error).stack ?? String(error));
   } finally {

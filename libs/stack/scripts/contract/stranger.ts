@@ -22,14 +22,18 @@ type Urls = ContainerDeployment['urls'];
 
 /**
  * The action must be green on the containers and red on each mutant, with the broken endpoint in its report.
- * @param all with every mutant; otherwise with the first and last ones of each kind.
+ * @param mutants `some`: the first and last ones of each kind.
  */
-export async function strangerChecks(checks: Checks, deployment: ContainerDeployment, all: boolean): Promise<void> {
+export async function strangerChecks(
+  checks: Checks,
+  deployment: ContainerDeployment,
+  mutants: 'none' | 'some' | 'all',
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'stranger-'));
   try {
     const runner = new ActionRunner(folder);
     await onContainers(checks, runner, deployment);
-    await onMutants(checks, { runner, deployment, all });
+    if (mutants !== 'none') await onMutants(checks, { runner, deployment, all: mutants === 'all' });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
