@@ -3,8 +3,6 @@
  * transaction of one statement for each table, with the same rows and indexes. What the service checks beyond its rows
  * (rights, validation, a repeated report, budgets) is left out.
  */
-const TASKS = ['id as task', 'repo_id as repo', 'issue_id as issue', 'issue_number as number', 'run_id as run'];
-
 const claim = (tenantId: number): string => `
 begin;
 update tasks set status = 'claimed', claimed_by = 'hand-' || :client_id::text, claimed_at = now(), progress_at = now(),
@@ -13,7 +11,7 @@ where tenant_id = ${tenantId} and id = (
   select id from tasks
   where tenant_id = ${tenantId} and task_type = 'analyze' and compared_agent = '' and status = 'pending' and held is null
   order by priority, turn, id limit 1 for update skip locked)
-returning ${TASKS.join(', ')} \\gset
+returning id as task, repo_id as repo, issue_id as issue, issue_number as number, run_id as run \\gset
 insert into runs (tenant_id, id, task_id, work_id, repo_id, issue_id, issue_number, task_type, attempt, agent, worker_id,
   claim_token_hash, claimed_at, lease_expires_at)
 values (${tenantId}, :run::bigint, :task::uuid, :task::uuid, :repo::bigint, :issue::bigint, :number::int, 'analyze', 0,
