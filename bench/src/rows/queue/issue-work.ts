@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Outcome } from '@pipeline/domain';
-import { claimTasks } from '@pipeline/store';
+import { claimTasks, MAX_CLAIMERS } from '@pipeline/store';
 import { counter, inLanes, requireEqual } from '../../measure/lanes.ts';
 import { pgbenchTimes } from '../../measure/pgbench.ts';
 import type { Sample } from '../../measure/sample.ts';
@@ -104,10 +104,13 @@ async function prepareClaims(
   const claims: (Held & { place: number })[] = [];
   for (const [lane, workerId] of workerIds.entries()) {
     const share = all.slice((lane * all.length) / LANES, ((lane + 1) * all.length) / LANES);
-    const claimers = share.map(({ hash }) => ({ workerId, tokenHash: hash }));
-    const input = { taskTypes: ['analyze'], repoIds: null, claimers, leaseMs: LEASE_MS };
-    for (const [place, { id, claim_token_hash }] of (await claimTasks(store.tenant, tenantId, input)).entries()) {
-      claims.push({ id, claimToken: known.get(claim_token_hash) ?? '', place });
+    for (let place = 0; place < share.length; place += MAX_CLAIMERS) {
+      const claimers = share.slice(place, place + MAX_CLAIMERS).map(({ hash }) => ({ workerId, tokenHash: hash }));
+      const input = { taskTypes: ['analyze'], repoIds: null, claimers, leaseMs: LEASE_MS };
+      const claimed = await claimTasks(store.tenant, tenantId, input);
+      for (const [at, { id, claim_token_hash }] of claimed.entries()) {
+        claims.push({ id, claimToken: known.get(claim_token_hash) ?? '', place: place + at });
+      }
     }
   }
   requireEqual('tasks claimed', claims.length, all.length);

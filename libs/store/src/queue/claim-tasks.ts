@@ -32,7 +32,7 @@ export interface ClaimInput {
   agents?: readonly string[];
   /** Null = all repos of the tenant. */
   repoIds: readonly number[] | null;
-  /** The claim returns at most this many tasks, the first ones to the first claimers. */
+  /** At most MAX_CLAIMERS. The claim returns at most this many tasks, the first ones to the first claimers. */
   claimers: readonly Claimer[];
   leaseMs: number;
 }
@@ -47,15 +47,25 @@ interface Claim {
   lease: string;
 }
 
+/** Tasks that one statement claims at most. */
+export const MAX_CLAIMERS = 64;
+
 type ClaimInRepos = Claim & { repoIds: readonly number[] };
 
 const AGENTS = JSON.stringify(AGENT_OF);
+
+/**
+ * The planner takes a limit that it does not know for a tenth of the rows. In a long queue it would then read all tasks
+ * to update a few, and compile each claim just in time; the literal limit, which never cuts, tells it how few these are.
+ */
+const few = (columns: RawBuilder<unknown>, rows: RawBuilder<unknown>) =>
+  sql`select ${columns} from (${rows}) unbounded limit ${sql.lit(MAX_CLAIMERS)}`;
 
 const claimOf = (p: Params<Claim>, heads: RawBuilder<unknown>): RawBuilder<Claimed> => sql`
   with head as (${heads}),
   chosen as (
     select h.id, nextval('run_id_seq') as run_id, claimer.worker_id, claimer.hash
-    from (select id, row_number() over (order by priority, turn, id) as n from head) h
+    from (${few(sql`id, n`, sql`select id, row_number() over (order by priority, turn, id) as n from head`)}) h
     join unnest((select ${p('workerIds')}::text[]), (select ${p('tokenHashes')}::text[]))
       with ordinality as claimer (worker_id, hash, n) on claimer.n = h.n
   ), claimed as (
@@ -144,31 +154,33 @@ const asMany = (p: Params<Claim>) => sql`(select cardinality(${p('tokenHashes')}
  * so many in each, so nothing is locked that is not claimed. Sub-selects hide the lengths of lists from the planner,
  * which otherwise makes a plan per call.
  */
-const manyHeads = (p: Params<Claim>, { columns, repos, of }: Scope): RawBuilder<unknown> => sql`
-  select t.id, t.priority, t.turn
-  from (
-    select ${columns}, count(*) as n
-    from (
-      select ${columns}
-      from unnest((select ${p('taskTypes')}::text[])) as wanted (task_type)
-      cross join unnest((select ${p('agents')}::text[])) as agent (compared_agent) ${repos}
-      cross join lateral (
-        select priority, turn, id from tasks
-        where tenant_id = ${p('tenantId')} and task_type = wanted.task_type
-        and compared_agent = agent.compared_agent ${of('repo')}
-          and status = 'pending' and held is null
-        order by priority, turn, id limit ${asMany(p)}
-      ) first
-      order by first.priority, first.turn, first.id limit ${asMany(p)}
-    ) wanted group by ${columns}
-  ) queue
-  cross join lateral (
-    select id, priority, turn from tasks
+const manyHeads = (p: Params<Claim>, { columns, repos, of }: Scope): RawBuilder<unknown> => {
+  const first = sql`
+    select priority, turn, id from tasks
+    where tenant_id = ${p('tenantId')} and task_type = wanted.task_type
+      and compared_agent = agent.compared_agent ${of('repo')}
+      and status = 'pending' and held is null
+    order by priority, turn, id limit ${asMany(p)}`;
+  const wanted = sql`
+    select ${columns}
+    from unnest((select ${p('taskTypes')}::text[])) as wanted (task_type)
+    cross join unnest((select ${p('agents')}::text[])) as agent (compared_agent) ${repos}
+    cross join lateral (${few(PLACE, first)}) first
+    order by first.priority, first.turn, first.id limit ${asMany(p)}`;
+  const locked = sql`
+    select priority, turn, id from tasks
     where tenant_id = ${p('tenantId')} and task_type = queue.task_type
       and compared_agent = queue.compared_agent ${of('queue')}
       and status = 'pending' and held is null
-    order by priority, turn, id limit queue.n for update skip locked
-  ) t`;
+    order by priority, turn, id limit queue.n for update skip locked`;
+  return sql`
+    select t.id, t.priority, t.turn
+    from (select ${columns}, count(*) as n from (${few(columns, wanted)}) wanted group by ${columns}) queue
+    cross join lateral (${few(PLACE, locked)}) t`;
+};
+
+/** What the claim order compares. */
+const PLACE = sql`priority, turn, id`;
 
 const statements = {
   one: prepared('claim-task', (_db, p: Params<Claim>) => claimOf(p, oneHead(p, wholeTenant))),
@@ -183,9 +195,11 @@ const statements = {
  * Claims the next tasks, at most one per claimer: lowest priority number first, then turn. One statement: per wanted
  * type and agent (and repo, for restricted workers) one index scan that skips locked rows, so its cost does not grow with the
  * backlog. Inserts each claim's run and event in the same statement.
+ * @throws RangeError for more than MAX_CLAIMERS claimers.
  */
 export function claimTasks(db: Db, tenantId: number, input: ClaimInput): Promise<Claimed[]> {
   const { taskTypes, agents = [], repoIds, claimers, leaseMs } = input;
+  if (claimers.length > MAX_CLAIMERS) throw new RangeError(`${claimers.length} claimers exceed ${MAX_CLAIMERS}`);
   const isOne = claimers.length === 1;
   const workerIds = claimers.map(({ workerId }) => workerId);
   const tokenHashes = claimers.map(({ tokenHash }) => tokenHash);
