@@ -38,6 +38,10 @@ export const isTimedOut = (error: unknown): boolean => asCoded(error).code === '
 /** True when the server refuses the login, or has no such database: waiting does not help. */
 export const isRefusedLogin = (error: unknown): boolean => /^(28...|3D000)$/.test(asCoded(error).code);
 
+/** True when a pooler refuses what each connection sets, as PgBouncer does before 1.20: waiting does not help. */
+export const isRefusedParameter = (error: unknown): boolean =>
+  asCoded(error).code === '08P01' && asCoded(error).message.startsWith('unsupported startup parameter');
+
 /** True when the same transaction may succeed if it is run again: serialization failure or deadlock. */
 export const isRetryable = (error: unknown): boolean => ['40001', '40P01'].includes(asCoded(error).code);
 

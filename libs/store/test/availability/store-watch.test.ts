@@ -111,6 +111,16 @@ describe('before anything is served', () => {
     expect((error as Error).message).toMatch(/^DATABASE_URL: .*no_such_database/);
   });
 
+  test('a pooler that refuses the parameters of connections ends the start, with the version that accepts them', async () => {
+    const cause = Object.assign(new Error('unsupported startup parameter: options'), { code: '08P01' });
+    const store = { fleet: { executeQuery: () => Promise.reject(cause) } } as never;
+    const refused = requireStore(new StoreWatch({ store, log }));
+    await expect(refused).rejects.toThrow(StartError);
+    await expect(refused).rejects.toThrow(
+      /^DATABASE_URL: unsupported startup parameter: options: PgBouncer must be 1\.21/,
+    );
+  });
+
   test('what nobody expects ends the start as it is', async () => {
     const store = { fleet: { executeQuery: () => Promise.reject(new TypeError('no such method')) } } as never;
     await expect(requireStore(new StoreWatch({ store, log }))).rejects.toThrow(TypeError);
