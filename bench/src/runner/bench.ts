@@ -86,9 +86,9 @@ async function runRow(row: Row, server: BenchServer, options: BenchOptions): Pro
   }
 }
 
-const lenient = <T extends { anchors: { bound: Bound }[] }>(one: T): T => ({
+const lenient = <T extends { anchors: { bound?: Bound }[] }>(one: T): T => ({
   ...one,
-  anchors: one.anchors.map((anchor) => ({ ...anchor, bound: loosened(anchor.bound) })),
+  anchors: one.anchors.map((anchor) => ({ ...anchor, ...(anchor.bound && { bound: loosened(anchor.bound) }) })),
 });
 
 const lineOfFact = (goal: number, { title, unit, value, bound }: Fact): Line => ({

@@ -20,7 +20,8 @@ export interface Case {
   /** Of `value`, such as `tasks/s`. */
   unit: string;
   ours: Contender;
-  anchors: { contender: Contender; bound: Bound }[];
+  /** One without a bound is not judged: it shows what others do. */
+  anchors: { contender: Contender; bound?: Bound }[];
 }
 
 /** A number that is judged without an anchor, such as a count of deadlocks. */
@@ -66,8 +67,10 @@ export interface Line {
   anchorValue: number | null;
   /** Median of the ratios of the rounds; the value itself where there is no anchor. */
   ratio: number;
-  bound: Bound;
-  verdict: Verdict;
+  /** Null = compared for orientation only. */
+  bound: Bound | null;
+  /** Null without a bound. */
+  verdict: Verdict | null;
   /** (max - min) / median of the ratios. */
   spread: number;
   ratios: number[];
