@@ -63,4 +63,20 @@ inBrowser('a long list', () => {
     await scrollBy(page, 128);
     expect(await focused()).toBe(before);
   });
+
+  test('has the details of a row in view in a narrow window, after a reload as well', async () => {
+    const { page } = await open(360, 'light');
+    await page.goto(`${address()}/#/issues?state=all&peek=acme/repo-1/1`);
+    await logIn(page);
+    const details = page.getByRole('complementary', { name: 'Peek at acme/repo-1#1' });
+    const top = async () => {
+      await details.getByRole('button', { name: 'Retry' }).waitFor();
+      await page.getByRole('row').nth(5).waitFor();
+      return (await details.boundingBox())?.y;
+    };
+    const before = await top();
+    expect(before).toBeLessThan(300);
+    await page.reload();
+    expect(await top()).toBe(before);
+  });
 });
