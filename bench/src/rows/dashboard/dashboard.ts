@@ -19,7 +19,7 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/google-chrome'];
 const WITHOUT_OWN_PAGES = '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup';
 const ISSUES = 10_000;
 const WITHIN_MS = 420_000;
-/** Between the letters of a word. */
+/** Between the keys of a word. */
 const TYPING_MS = 50;
 
 /**
@@ -116,8 +116,8 @@ async function firstView(browser: Browser, url: string): Promise<Omit<View, 'sor
   const loaded = await page.evaluate<Omit<View, 'sort' | 'frame' | 'interaction'>>(LOADED);
   await page.press('k', { control: true });
   await page.waitFor(`document.querySelector('[role=dialog]')`);
-  for (const letter of 'Issues') {
-    await page.press(letter);
+  for (const key of 'Issues') {
+    await page.press(key);
     await sleep(TYPING_MS);
   }
   await page.press('Enter');

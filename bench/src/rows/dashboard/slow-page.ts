@@ -74,7 +74,7 @@ export class SlowPage {
     })`);
   }
 
-  /** Presses a key that has a text, such as a letter or Enter, or a chord with Control. */
+  /** Presses a key that has a text, Enter among them, or a chord with Control. */
   async press(key: string, { control = false } = {}): Promise<void> {
     const text = key === 'Enter' ? '\r' : key;
     const code = key === 'Enter' ? { code: key, windowsVirtualKeyCode: 13 } : {};
