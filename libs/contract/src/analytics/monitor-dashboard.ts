@@ -111,6 +111,10 @@ const readDashboard = route({
       description: `Maximum number of timelines of issues in flight, ${TIMELINES.min} to ${TIMELINES.max}; clamped. 0 omits the section.`,
       example: TIMELINES.default,
     }),
+    metrics: z
+      .enum(['true', 'false'])
+      .default('true')
+      .meta({ description: 'Whether to return `metrics`, the largest section. Default: true.', example: 'true' }),
   }),
   headers: z.object({
     'if-none-match': z.string().optional().meta({

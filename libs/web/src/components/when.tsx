@@ -1,9 +1,10 @@
 import { formatAge, formatDuration, UNKNOWN } from '../format/duration.ts';
-import { formatFull, formatSecond, formatShort } from '../format/time.ts';
+import { formatSecond, formatShort } from '../format/time.ts';
 import { preferences } from '../preferences/preferences.ts';
 import { useSignal } from '../shared/use-signal.ts';
 import { serverClock } from '../timing/server-clock.ts';
 import { useNow } from '../timing/use-now.ts';
+import { TimeText } from './time-text.tsx';
 
 interface WhenProps {
   at: string | null | undefined;
@@ -30,8 +31,8 @@ export function When({ at, as = 'age' }: WhenProps) {
     second: () => formatSecond(time, zone),
   }[as]();
   return (
-    <time dateTime={at} title={formatFull(time, zone)}>
+    <TimeText at={at} zone={zone}>
       {text}
-    </time>
+    </TimeText>
   );
 }

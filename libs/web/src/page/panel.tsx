@@ -6,7 +6,7 @@ import { formatClock } from '../format/time.ts';
 import { preferences } from '../preferences/preferences.ts';
 import { useSignal } from '../shared/use-signal.ts';
 import { serverClock } from '../timing/server-clock.ts';
-import { useNow } from '../timing/use-now.ts';
+import { AGE_STEP_MS, useNow } from '../timing/use-now.ts';
 import { FailureNote } from './failure-note.tsx';
 import styles from './panel.module.css';
 import { Skeleton } from './skeleton.tsx';
@@ -95,9 +95,6 @@ const TableSwitch = memo(function TableSwitch({ asTable, onChange }: TableSwitch
 const Reload = memo(function Reload({ refetch }: Pick<Loaded, 'refetch'>) {
   return <Button kind="quiet" glyph="reload" aria-label="Reload" onPress={() => void refetch()} />;
 });
-
-/** Ages of all panels change at the same time, and not every second: each change is a layout of the page. */
-const AGE_STEP_MS = 5_000;
 
 /** Age of the data, or "as of" its time when it is outdated. */
 function PanelAge({ query, polledAt, isOutdated }: Pick<PanelProps, 'query' | 'polledAt' | 'isOutdated'>) {

@@ -40,16 +40,16 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const { label, keyOf, order = '', onOrder, selection, isTall = false, onEnd, empty } = props;
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
+  const body = useRef<HTMLDivElement>(null);
   const [isPointed, setPointed] = useState(false);
   const width = useTableSize(scroller);
   const { sorted, columns } = useSorted({ rows: props.rows, columns: props.columns, order, width });
   const rows = useFrozenOrder({ rows: sorted, keyOf, order, frozen: isPointed || (selection?.keys.size ?? 0) > 0 });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key of a row is the same by every `keyOf` of a page.
   const names = useMemo(() => rows.map(keyOf), [rows]);
-  const { virtual, items, height } = useVirtualRows({ keys: names, scroller, isTall, onEnd });
+  const { virtual, placed, height } = useVirtualRows({ keys: names, scroller, body, isTall, onEnd });
   const keys = useRowKeys({ ...props, rows, keys: names, scrollTo: (index) => virtual.scrollToIndex(index) });
-  const onPress = useStableCallback(keys.onPress);
-  const onSelect = useStableCallback(keys.onSelect);
+  const [onPress, onSelect] = [useStableCallback(keys.onPress), useStableCallback(keys.onSelect)];
   const onSort = useStableCallback((column: string) => onOrder?.(nextOrder(order, column)));
   const template = `${selection ? '28px ' : ''}${columns.map(({ width }) => width).join(' ')}`;
   if (rows.length === 0)
@@ -68,7 +68,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       aria-label={label}
       aria-rowcount={rows.length + 1}
       aria-multiselectable={selection ? true : undefined}
-      aria-activedescendant={items.some(({ key }) => key === keys.active) ? rowId(keys.active) : undefined}
+      aria-activedescendant={placed.some(({ item }) => item.key === keys.active) ? rowId(keys.active) : undefined}
       tabIndex={0}
       onFocus={(event) => event.target === event.currentTarget && keys.focus()}
       onKeyDown={(event: KeyboardEvent) => event.target === event.currentTarget && keys.onKeyDown(event)}
@@ -83,12 +83,12 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         onSort={onOrder && onSort}
       />
       {/* biome-ignore lint/a11y/useSemanticElements: see above. */}
-      <div role="rowgroup" className={styles.body} style={{ height: virtual.getTotalSize() }}>
-        {items.map(({ index, start, key }) => {
+      <div ref={body} role="rowgroup" className={styles.body} style={{ height: virtual.getTotalSize() }}>
+        {placed.map(({ item: { index, start, key }, slot }) => {
           const row = rows[index];
           return row === undefined ? null : (
             <TableRow
-              key={key}
+              key={slot}
               id={rowId(key)}
               name={String(key)}
               row={row}

@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useCallback, useEffect } from 'react';
 import { preferences } from '../preferences/preferences.ts';
 import { useSignal } from '../shared/use-signal.ts';
+import { useRowSlots } from './use-row-slots.ts';
 
 const ROW_PX = { dense: 26, normal: 32, coarse: 44 };
 const isCoarse = window.matchMedia('(pointer: coarse)').matches;
@@ -14,6 +15,8 @@ interface VirtualRowsOptions {
   /** Of the rows, in their order. */
   keys: readonly string[];
   scroller: RefObject<HTMLElement | null>;
+  /** The element of the rows. */
+  body: RefObject<HTMLElement | null>;
   /** Rows have two lines. */
   isTall: boolean;
   /** Called when the end of the list comes into view. */
@@ -21,7 +24,7 @@ interface VirtualRowsOptions {
 }
 
 /** Returns the rows in view with their places, and the height of a row in pixels. */
-export function useVirtualRows({ keys, scroller, isTall, onEnd }: VirtualRowsOptions) {
+export function useVirtualRows({ keys, scroller, body, isTall, onEnd }: VirtualRowsOptions) {
   const { density } = useSignal(preferences);
   const line = isCoarse ? ROW_PX.coarse : ROW_PX[density];
   const height = isTall ? TALL_PX : line;
@@ -41,5 +44,6 @@ export function useVirtualRows({ keys, scroller, isTall, onEnd }: VirtualRowsOpt
   }, [lastShown, keys.length, onEnd]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the height of all rows has changed.
   useEffect(() => virtual.measure(), [height]);
-  return { virtual, items, height };
+  const placed = useRowSlots({ items, body, isScrolling: virtual.isScrolling });
+  return { virtual, placed, height };
 }

@@ -3,6 +3,8 @@ import { serverClock } from './server-clock.ts';
 import { every } from './timers.ts';
 
 const SECOND = 1_000;
+/** Ages beside figures change together, at this step: each change is a layout and a paint of the page. */
+export const AGE_STEP_MS = 10_000;
 const listeners = new Set<() => void>();
 let current = Math.floor(serverClock.now() / SECOND) * SECOND;
 let stop: (() => void) | null = null;

@@ -34,6 +34,15 @@ export interface DashboardDeps {
   now: () => Date;
 }
 
+/** What a request asks for. */
+interface Shown {
+  /** Of the metrics, in days. */
+  window: MetricWindowDays;
+  /** Maximum number of timelines; the section is absent before the first poll. */
+  timelines: number;
+  hasMetrics: boolean;
+}
+
 /** Made of some parts; made again when one of them is another. */
 interface Made<T> {
   of: readonly unknown[];
@@ -55,8 +64,8 @@ const STOPPED: Clock = { uptime: 0, now: 0 };
  */
 export class Dashboard {
   readonly #deps: DashboardDeps;
-  readonly #texts = new Map<MetricWindowDays, Made<string>>();
-  readonly #pages = new Map<MetricWindowDays, Made<PreparedJson>>();
+  readonly #texts = new Map<MetricWindowDays | null, Made<string>>();
+  readonly #pages = new Map<MetricWindowDays | null, Made<PreparedJson>>();
   #timelines: { of: readonly unknown[]; texts: [string, string][] } = { of: [], texts: [] };
   #work: { of: readonly unknown[]; by: ReadonlyMap<string, AgentWork> } = { of: [], by: new Map() };
 
@@ -65,18 +74,18 @@ export class Dashboard {
   }
 
   /**
-   * Returns the response. Requests within one second with the same number of timelines share it. Its ETag stays the same
-   * while only the monitor's uptime and the time of its own health change.
-   * @param timelines maximum number of timelines; the section is absent before the first poll.
+   * Returns the response. Requests within one second for the same parts share it. Its ETag stays the same while only the
+   * monitor's uptime and the time of its own health change.
    */
-  page(window: MetricWindowDays, timelines: number): PreparedJson {
+  page({ window, timelines, hasMetrics }: Shown): PreparedJson {
+    const metrics = hasMetrics ? window : null;
     const { counts, live, figures, agents, isStoreConnected, isFresh } = this.#deps;
     const clock = this.#clock();
     const polls = [counts.last, live.last, figures.last];
     const outside = [isStoreConnected(), isFresh(), JSON.stringify(agents())];
-    return made(this.#pages, window, [...polls, ...outside, clock.uptime, clock.now, timelines], () => {
+    return made(this.#pages, metrics, [...polls, ...outside, clock.uptime, clock.now, timelines], () => {
       const shown = live.last && timelines > 0 ? [timelinesJson(this.#timelineTexts().slice(0, timelines))] : [];
-      const rest = `${[...shown, this.#polled(window).slice(1, -1)].join(',')}}`;
+      const rest = `${[...shown, this.#polled(metrics).slice(1, -1)].join(',')}}`;
       const textAt = (at: Clock) => `${JSON.stringify(this.#head(at)).slice(0, -1)},${rest}`;
       return new PreparedJson(textAt(clock), textAt(STOPPED));
     });
@@ -138,13 +147,14 @@ export class Dashboard {
     return this.#timelines.texts;
   }
 
-  #polled(window: MetricWindowDays): string {
+  #polled(metrics: MetricWindowDays | null): string {
     const { counts, live, figures } = this.#deps;
     const polls = [counts.last, live.last, figures.last];
-    return made(this.#texts, window, polls, () => JSON.stringify(this.#body(window)));
+    return made(this.#texts, metrics, polls, () => JSON.stringify(this.#body(metrics)));
   }
 
-  #body(window: MetricWindowDays): Omit<Body, keyof Head> {
+  /** @param metrics window of the metrics; null = without them. */
+  #body(metrics: MetricWindowDays | null): Omit<Body, keyof Head> {
     const { counts, live, figures } = this.#deps;
     const alive = live.last?.value;
     const counted = counts.last?.value ?? { repos: [], counts: [] };
@@ -157,8 +167,9 @@ export class Dashboard {
         workerPool: workerPools(counted, alive),
       }),
       ...(alive &&
-        figures.last && {
-          metrics: dashboardMetrics({ counts: counted, live: alive, figures: figures.last.value }, window),
+        figures.last &&
+        metrics !== null && {
+          metrics: dashboardMetrics({ counts: counted, live: alive, figures: figures.last.value }, metrics),
         }),
       pipelineSummary: pipelineSummary(counted),
       polledAt: oldest([counts.last?.polledAt, live.last?.polledAt]),
@@ -170,16 +181,11 @@ const timelinesJson = (texts: readonly [string, string][]): string =>
   `"issueTimelines":{${texts.map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`;
 
 /** What was made of the same parts before, or is made now. */
-function made<T>(
-  known: Map<MetricWindowDays, Made<T>>,
-  window: MetricWindowDays,
-  of: readonly unknown[],
-  make: () => T,
-): T {
-  const last = known.get(window);
+function made<Key, T>(known: Map<Key, Made<T>>, key: Key, of: readonly unknown[], make: () => T): T {
+  const last = known.get(key);
   if (last?.of.every((part, index) => part === of[index])) return last.result;
   const result = make();
-  known.set(window, { of, result });
+  known.set(key, { of, result });
   return result;
 }
 

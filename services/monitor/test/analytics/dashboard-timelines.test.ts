@@ -126,6 +126,14 @@ test('gives at most the requested number: the issues that entered their state la
   expect((await call('GET', '/dashboard?timelines=all')).json).toMatchObject({ status: 400, code: 'INVALID_INPUT' });
 });
 
+test('gives metrics unless the request declines them', async () => {
+  await refresh();
+  expect(await read()).toHaveProperty('metrics');
+  expect(await read('?metrics=false')).not.toHaveProperty('metrics');
+  expect(await read('?metrics=true')).toHaveProperty('metrics');
+  expect((await call('GET', '/dashboard?metrics=no')).json).toMatchObject({ status: 400, code: 'INVALID_INPUT' });
+});
+
 test('stays within 256 KiB when each timeline is large', async () => {
   for (let number = 1; number <= 50; number += 1) await addEvents(await admit(bench, number), 20, 'é'.repeat(2_000));
   await refresh();

@@ -2,6 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { nextOrder, parseOrder } from '@pipeline/web/table/column.ts';
 import { inOrder } from '@pipeline/web/table/in-order.ts';
 import { keysBetween } from '@pipeline/web/table/keys-between.ts';
+import { slotsOf } from '@pipeline/web/table/slots.ts';
+import fc from 'fast-check';
 import { linePath } from '../src/charts/line-path.ts';
 import { stackedSums } from '../src/charts/stacked-sums.ts';
 
@@ -57,5 +59,33 @@ describe('a chart', () => {
         (value) => value,
       ),
     ).toBe('M0 1M2 2L3 3');
+  });
+});
+
+describe('the elements of rows in view', () => {
+  const numbers = (before: Record<string, number>, keys: string[], isReused = true): object =>
+    Object.fromEntries(slotsOf(new Map(Object.entries(before)), keys, isReused));
+
+  test('stay with rows that stay in view, and go from rows that leave to rows that come', () => {
+    expect(numbers({}, ['a', 'b', 'c'])).toEqual({ a: 0, b: 1, c: 2 });
+    expect(numbers({ a: 0, b: 1, c: 2 }, ['b', 'c', 'd'])).toEqual({ b: 1, c: 2, d: 0 });
+    expect(numbers({ b: 1, c: 2, d: 0 }, ['a', 'b', 'c'])).toEqual({ b: 1, c: 2, a: 0 });
+    expect(numbers({ a: 0, b: 1 }, ['x', 'y', 'z'])).toEqual({ x: 0, y: 1, z: 2 });
+  });
+
+  test('are new for rows that come while the focus is inside of a row', () => {
+    expect(numbers({ a: 0, b: 1, c: 2 }, ['b', 'c', 'd', 'e'], false)).toEqual({ b: 1, c: 2, d: 3, e: 4 });
+  });
+
+  test('are different for each row, whatever comes and goes', () => {
+    fc.assert(
+      fc.property(fc.array(fc.uniqueArray(fc.nat(30)), { maxLength: 20 }), fc.boolean(), (views, isReused) => {
+        let slots: ReadonlyMap<string, number> = new Map();
+        for (const view of views) {
+          slots = slotsOf(slots, view.map(String), isReused);
+          expect(new Set(slots.values()).size).toBe(view.length);
+        }
+      }),
+    );
   });
 });

@@ -101,12 +101,23 @@ function optionsOf({ layers, width, height, zone, hatched }: ChartOptions): uPlo
     scales: { y: { range: (_, __, max) => [0, Math.max(1, max)] } },
     axes: [
       { ...axis, values: (_, splits) => splits.map((split) => formatHourMinute(split * SECOND, zone)) },
-      { ...axis, size: 36, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000] },
+      {
+        ...axis,
+        size: (_, values) => widthOf(values),
+        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000],
+      },
     ],
     series: [{}, ...series],
     plugins: [readout(reversed, zone)],
   };
 }
+
+const NARROWEST_PX = 36;
+const DIGIT_PX = 7;
+
+/** Width of the axis of counts: of its longest figure, and a gap. uPlot asks before it has figures as well. */
+const widthOf = (values: readonly (string | number | null)[] | null): number =>
+  Math.max(NARROWEST_PX, ...(values ?? []).map((value) => String(value ?? '').length * DIGIT_PX + 10));
 
 /** Shows the figures under the cursor in a box of the page, built without markup. */
 function readout(layers: readonly Layer[], zone: 'local' | 'utc'): uPlot.Plugin {

@@ -13,6 +13,7 @@ import type { Reply } from '../api/types.ts';
 import { issuePath } from '../navigation/issue-path.ts';
 import { IssueActions } from './issue-actions.tsx';
 import styles from './issue-peek.module.css';
+import panelStyles from './side-panel.module.css';
 
 interface IssuePeekProps {
   /** `owner/repo/number` as in the address. */
@@ -27,12 +28,12 @@ export function IssuePeek({ name, onClose }: IssuePeekProps) {
   const panel = useRef<HTMLElement>(null);
   useShortcuts([{ keys: 'Escape', description: 'Close the peek', group: 'Lists', run: onClose }]);
   const why = useQuery({ ...read('explainIssueTo', { params: { owner, repo, issue } }), enabled: isAddress });
-  // On a narrow window the panel lies below the list.
+  // On a narrow window the panel lies above the list, whose row may be further down.
   useEffect(() => {
     if (name !== '') panel.current?.scrollIntoView({ block: 'nearest' });
   }, [name]);
   return (
-    <aside ref={panel} className={styles.peek} aria-label={`Peek at ${owner}/${repo}#${issue}`}>
+    <aside ref={panel} className={panelStyles.panel} aria-label={`Peek at ${owner}/${repo}#${issue}`}>
       <header className={styles.head}>
         <h2>
           <PageLink to={issuePath(`${owner}/${repo}`, Number(issue))}>

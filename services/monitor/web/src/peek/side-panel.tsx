@@ -9,7 +9,7 @@ interface SidePanelProps {
   children: ReactNode;
 }
 
-/** Details of a row beside its list; below it in a narrow window. Escape closes it. */
+/** Details of a row beside its list; above it in a narrow window. Escape closes it. */
 export function SidePanel({ title, onClose, children }: SidePanelProps) {
   const panel = useRef<HTMLElement>(null);
   useShortcuts([{ keys: 'Escape', description: 'Close the details', group: 'Lists', run: onClose }]);

@@ -1,5 +1,5 @@
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
-import { onTick, useNow } from '@pipeline/web/timing/use-now.ts';
+import { AGE_STEP_MS, onTick, useNow } from '@pipeline/web/timing/use-now.ts';
 import { useSyncExternalStore } from 'react';
 import { session } from '../api/session-state.ts';
 import { storeOffline } from '../api/store-offline.ts';
@@ -20,9 +20,7 @@ const currentState = (): LiveState =>
     paused: pause.get().paused,
   });
 
-const AGE_STEP_MS = 5_000;
-
-/** Returns the state of the event stream; re-renders when it changes, and every five seconds for the age of the last message. */
+/** Returns the state of the event stream; re-renders when it changes, and with the other ages for that of the last message. */
 export function useLive(): Live {
   useNow(AGE_STEP_MS);
   const facts = useSignal(liveFacts);

@@ -1,4 +1,5 @@
-import { formatClock, formatFull } from '@pipeline/web/format/time.ts';
+import { TimeText } from '@pipeline/web/components/time-text.tsx';
+import { formatClock } from '@pipeline/web/format/time.ts';
 import { preferences } from '@pipeline/web/preferences/preferences.ts';
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 
@@ -7,8 +8,8 @@ export function LogTime({ at }: { at: string }) {
   const { zone } = useSignal(preferences);
   const time = Date.parse(at);
   return (
-    <time dateTime={at} title={formatFull(time, zone)}>
+    <TimeText at={at} zone={zone}>
       {formatClock(time, zone)}
-    </time>
+    </TimeText>
   );
 }

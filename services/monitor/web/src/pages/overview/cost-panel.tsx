@@ -1,4 +1,6 @@
-import { formatSum } from '@pipeline/web/format/money.ts';
+import { UNKNOWN } from '@pipeline/web/format/duration.ts';
+import { formatUsd, UNREPORTED } from '@pipeline/web/format/money.ts';
+import { formatCount } from '@pipeline/web/format/number.ts';
 import { formatHourMinute, zoneName } from '@pipeline/web/format/time.ts';
 import { preferences } from '@pipeline/web/preferences/preferences.ts';
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
@@ -45,10 +47,19 @@ export function CostPanel({ repo }: OfRepo) {
 }
 
 function Fact({ name, usd, unreported }: { name: string; usd: number; unreported: number }) {
+  const isUnknown = usd === 0 && unreported > 0;
   return (
     <div className={styles.fact}>
       <dt>{name}</dt>
-      <dd>{formatSum(usd, unreported)}</dd>
+      <dd>
+        {isUnknown ? UNKNOWN : formatUsd(usd)}
+        {unreported > 0 && (
+          <span className={styles.rest}>
+            {!isUnknown && '+ '}
+            {formatCount(unreported)} {UNREPORTED}
+          </span>
+        )}
+      </dd>
     </div>
   );
 }

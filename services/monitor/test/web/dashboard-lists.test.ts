@@ -1,0 +1,82 @@
+/** Long lists of the dashboard: only the rows in view have elements, which are reused while a list is scrolled. */
+import { expect, test } from '@jest/globals';
+import { testDatabase } from '@pipeline/testing';
+import type { Page } from 'playwright-core';
+import { inBrowser, logIn, servedDashboard } from './browser.ts';
+
+const database = testDatabase();
+
+const ROWS = `[...document.querySelectorAll('[role=rowgroup] [role=row]')]`;
+const INDEXES = `${ROWS}.map((row) => Number(row.getAttribute('aria-rowindex')))`;
+
+/** Scrolls the list and waits until its rows are those of the new place, in their order. */
+async function scrollBy(page: Page, pixels: number): Promise<void> {
+  await page.evaluate(`new Promise((done) => {
+    const rows = () => ${INDEXES};
+    const before = String(rows());
+    document.querySelector('[role=grid]').scrollTop += ${pixels};
+    const check = () => {
+      const now = rows();
+      const isOrdered = now.every((index, at) => at === 0 || index === now[at - 1] + 1);
+      if (String(now) !== before && isOrdered) done();
+      else requestAnimationFrame(check);
+    };
+    check();
+  })`);
+}
+
+inBrowser('a long list', () => {
+  const { open, address } = servedDashboard(database);
+
+  async function openIssues(): Promise<Page> {
+    const { page } = await open(1440, 'light');
+    await page.goto(`${address()}/#/issues?state=all`);
+    await logIn(page);
+    await page.getByRole('row').nth(20).waitFor();
+    return page;
+  }
+
+  test('has its rows in the order of the table after it was scrolled, for screen readers', async () => {
+    const page = await openIssues();
+    await scrollBy(page, 640);
+    await scrollBy(page, -320);
+    const texts = await page.evaluate<string[]>(`${ROWS}.map((row) => row.textContent)`);
+    expect(new Set(texts).size).toBe(texts.length);
+  });
+
+  test('uses the elements of rows that left for rows that came', async () => {
+    const page = await openIssues();
+    await scrollBy(page, 640);
+    await page.evaluate(`window.before = new Set(${ROWS})`);
+    await scrollBy(page, 320);
+    expect(await page.evaluate<number>(`${ROWS}.filter((row) => !window.before.has(row)).length`)).toBe(0);
+  });
+
+  test('keeps the focus in a row that stays in view', async () => {
+    const page = await openIssues();
+    await scrollBy(page, 640);
+    await page.evaluate(`${ROWS}[12].querySelector('a').focus()`);
+    const focused = () => page.evaluate<string>('document.activeElement.textContent');
+    const before = await focused();
+    await scrollBy(page, -96);
+    expect(await focused()).toBe(before);
+    await scrollBy(page, 128);
+    expect(await focused()).toBe(before);
+  });
+
+  test('has the details of a row in view in a narrow window, after a reload as well', async () => {
+    const { page } = await open(360, 'light');
+    await page.goto(`${address()}/#/issues?state=all&peek=acme/repo-1/1`);
+    await logIn(page);
+    const details = page.getByRole('complementary', { name: 'Peek at acme/repo-1#1' });
+    const top = async () => {
+      await details.getByRole('button', { name: 'Retry' }).waitFor();
+      await page.getByRole('row').nth(5).waitFor();
+      return (await details.boundingBox())?.y;
+    };
+    const before = await top();
+    expect(before).toBeLessThan(300);
+    await page.reload();
+    expect(await top()).toBe(before);
+  });
+});
