@@ -4,14 +4,14 @@ import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/global
 import { renewedToken } from '../src/target/client-credentials.ts';
 
 /** Issues token 1, token 2 and so on, each for 600 s, or refuses. */
-const issuer = { url: '', issued: 0, refuses: false, requests: [] as string[] };
+const issuer = { url: '', issued: 0, refuses: false, body: undefined as string | undefined, requests: [] as string[] };
 const server = createServer((request, response) => {
   void text(request).then((body) => {
     issuer.requests.push(body);
     if (!issuer.refuses) issuer.issued += 1;
     const issued = { access_token: `token ${issuer.issued}`, expires_in: 600 };
     response.writeHead(issuer.refuses ? 401 : 200, { connection: 'close' });
-    response.end(JSON.stringify(issuer.refuses ? { error: 'invalid_client' } : issued));
+    response.end(issuer.body ?? JSON.stringify(issuer.refuses ? { error: 'invalid_client' } : issued));
   });
 });
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 afterEach(() => {
-  Object.assign(issuer, { issued: 0, refuses: false, requests: [] });
+  Object.assign(issuer, { issued: 0, refuses: false, body: undefined, requests: [] });
   jest.restoreAllMocks();
 });
 
@@ -66,4 +66,15 @@ test('a client that is refused ends with the reason, without its secret', async 
   issuer.refuses = true;
   const error = await renewedToken(issuer.url, CLIENT).catch(({ message }: Error) => message);
   expect(error).toBe(`${issuer.url}oauth/token issues no token to client ci_1: 401 {"error":"invalid_client"}`);
+});
+
+test.each([
+  ['{"access_token":"mcp_at_secret"}', 'has no expires_in above 0'],
+  ['{"access_token":"mcp_at_secret","expires_in":0}', 'has no expires_in above 0'],
+  ['{"expires_in":600}', 'has no access_token'],
+  ['mcp_at_secret', 'is not JSON'],
+])('an answer without a usable token is named, without what it contains: %s', async (body, reason) => {
+  issuer.body = body;
+  const error = await renewedToken(issuer.url, CLIENT).catch(({ message }: Error) => message);
+  expect(error).toBe(`${issuer.url}oauth/token issues no token to client ci_1: its 200 answer ${reason}`);
 });

@@ -17,10 +17,13 @@ export async function requestToken(url: string, { clientId, clientSecret }: Clie
     const text = await response.text();
     if (response.status !== 200) throw refused(`${response.status} ${text.slice(0, 200)}`);
     const { access_token: token, expires_in: seconds } = JSON.parse(text) as Record<string, unknown>;
-    if (typeof token !== 'string' || typeof seconds !== 'number' || seconds <= 0) throw refused(text.slice(0, 200));
+    // The answer itself is not shown: it may contain a token.
+    if (typeof token !== 'string') throw refused('its 200 answer has no access_token');
+    if (typeof seconds !== 'number' || seconds <= 0) throw refused('its 200 answer has no expires_in above 0');
     return { token, expiresInMs: seconds * 1_000 };
   } catch (error) {
-    throw error instanceof TargetError ? error : refused(String(error));
+    if (error instanceof TargetError) throw error;
+    throw refused(error instanceof SyntaxError ? 'its 200 answer is not JSON' : String(error));
   }
 }
 
