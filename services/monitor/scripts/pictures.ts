@@ -31,12 +31,16 @@ interface Picture {
   path: string;
   /** A text of the page that shows that its data has arrived. */
   shows: string;
+  /** Selector of what is drawn after that. */
+  draws?: string;
 }
+
+const OVERVIEW = { path: '/', shows: 'Issues by state, 24 hours', draws: '.uplot canvas' };
 
 /** @param issue path of the issue that is shown. */
 const picturesOf = (issue: string): readonly Picture[] => [
-  { name: 'dashboard-overview-light', theme: 'light', path: '/', shows: 'Issues by state, 24 hours' },
-  { name: 'dashboard-overview-dark', theme: 'dark', path: '/', shows: 'Issues by state, 24 hours' },
+  { ...OVERVIEW, name: 'dashboard-overview-light', theme: 'light' },
+  { ...OVERVIEW, name: 'dashboard-overview-dark', theme: 'dark' },
   { name: 'dashboard-issues', theme: 'light', path: '/issues?state=all', shows: 'Title' },
   { name: 'dashboard-issue-light', theme: 'light', path: `/issues/${issue}`, shows: 'Zoom in' },
   { name: 'dashboard-issue-dark', theme: 'dark', path: `/issues/${issue}`, shows: 'Zoom in' },
@@ -93,10 +97,11 @@ async function logIn(browser: Browser, { monitor }: Stack, colorScheme: 'light' 
   return page;
 }
 
-async function take(page: Page, { monitor }: Stack, { name, path, shows }: Picture): Promise<void> {
+async function take(page: Page, { monitor }: Stack, { name, path, shows, draws }: Picture): Promise<void> {
   await page.goto(`${monitor.url}/#${path}`);
   await page.getByRole('main').getByText(shows).first().waitFor();
   await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' });
+  if (draws) await page.locator(draws).first().waitFor();
   const file = join(IMAGES, `${name}.png`);
   await page.screenshot({ path: file });
   const { size } = statSync(file);
