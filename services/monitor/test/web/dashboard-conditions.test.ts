@@ -94,10 +94,14 @@ inBrowser('the dashboard', () => {
     const time = page.getByRole('row').nth(1).locator('time').first();
     const at = new Date((await time.getAttribute('datetime')) ?? '');
     const clock = (timeZone: string) => at.toLocaleTimeString('en-GB', { timeZone });
-    expect(await time.getAttribute('title')).toContain(`${clock('Europe/Berlin')} `);
+    const title = async () => {
+      await time.hover();
+      return time.getAttribute('title');
+    };
+    expect(await title()).toContain(`${clock('Europe/Berlin')} `);
     await zone.click();
     await page.getByRole('button', { name: 'Times are in UTC. Switch to local time' }).waitFor();
-    expect(await time.getAttribute('title')).toContain(`${clock('UTC')} UTC`);
+    expect(await title()).toContain(`${clock('UTC')} UTC`);
     await page.reload();
     await page.getByRole('button', { name: 'Times are in UTC. Switch to local time' }).waitFor();
   });

@@ -60,7 +60,14 @@ inBrowser('the dashboard', () => {
     const times = page.getByRole('row').locator('time');
     await times.nth(MOMENTS.length - 1).waitFor();
     expect(await times.allTextContents()).toEqual(MOMENTS.map(([, text]) => text));
-    const titles = () => times.evaluateAll((all) => all.map((time) => time.getAttribute('title')));
+    const titles = async () => {
+      const all: (string | null)[] = [];
+      for (const time of await times.all()) {
+        await time.hover();
+        all.push(await time.getAttribute('title'));
+      }
+      return all;
+    };
     expect(await titles()).toEqual(MOMENTS.map(([, , local]) => local));
     await page.getByRole('button', { name: /^Times are in/ }).click();
     await page.getByRole('button', { name: 'Times are in UTC. Switch to local time' }).waitFor();
