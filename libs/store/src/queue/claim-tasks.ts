@@ -56,7 +56,7 @@ const AGENTS = JSON.stringify(AGENT_OF);
 
 /**
  * The planner takes a limit that it does not know for a tenth of the rows. In a long queue it would then read all tasks
- * to update a few, and compile each claim just in time; the literal limit, which never cuts, tells it how few these are.
+ * to update a few, and compile each claim just in time; the literal limit, which never cuts, bounds its estimate.
  */
 const few = (columns: RawBuilder<unknown>, rows: RawBuilder<unknown>) =>
   sql`select ${columns} from (${rows}) unbounded limit ${sql.lit(MAX_CLAIMERS)}`;
