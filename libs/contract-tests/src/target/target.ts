@@ -98,10 +98,12 @@ export class Target {
     }
   }
 
-  /** Repeats a request whose kept-alive connection the target had closed: it was never read. */
+  /** Repeats once a request whose kept-alive connection the target had closed: it was never read, or it only reads. */
   async #exchangeFresh(request: HttpRequest): Promise<Outcome> {
     const outcome = await this.#exchangeOnce(request);
-    return !outcome.ok && outcome.error.includes(CLOSED) ? this.#exchangeOnce(request) : outcome;
+    if (outcome.ok) return outcome;
+    const isClosed = UNREAD.test(outcome.error) || (request.method === 'GET' && outcome.error.endsWith(RESET));
+    return isClosed ? this.#exchangeOnce(request) : outcome;
   }
 
   async #exchangeOnce({ method, address, headers: sent, body: payload }: HttpRequest): Promise<Outcome> {
@@ -140,7 +142,10 @@ export interface TestedSurface {
   login?: UserLogin;
 }
 
-const CLOSED = 'other side closed';
+/** Errors of a connection that was closed before the request was written. */
+const UNREAD = /other side closed|write EPIPE$/;
+/** The target closed the connection while the request was on its way, or failed while it answered. */
+const RESET = 'read ECONNRESET';
 
 /** Only the beginning of an event stream is read. */
 const isEndless = ({ headers, url }: Response): boolean =>
