@@ -115,7 +115,7 @@ async function firstView(browser: Browser, url: string): Promise<Omit<View, 'sor
   await page.evaluate(OBSERVE);
   const loaded = await page.evaluate<Omit<View, 'sort' | 'frame' | 'interaction'>>(LOADED);
   await page.press('k', { control: true });
-  await page.waitFor(`document.querySelector('[role=dialog]')`);
+  await page.waitFor(`document.querySelector('dialog[open]')`);
   for (const key of 'Issues') {
     await page.press(key);
     await sleep(TYPING_MS);

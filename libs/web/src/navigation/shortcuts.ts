@@ -23,8 +23,8 @@ const SEQUENCE_MS = 1_200;
 export function useShortcuts(entries: readonly Registered[]): void {
   const latest = useRef(entries);
   latest.current = entries;
-  const names = entries.map(({ keys }) => keys).join('|');
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `names` changes when the set of keys does.
+  const names = entries.map(({ keys, description }) => `${keys} ${description}`).join('|');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `names` changes when what the list of `?` shows does.
   useEffect(() => {
     const own = latest.current.map((entry, index) => ({ ...entry, run: () => latest.current[index]?.run() }));
     shortcuts.set([...shortcuts.get(), ...own]);
@@ -39,7 +39,8 @@ const isTyping = (target: EventTarget | null): boolean =>
 
 /** Dialogs, menus and lists have keys of their own. */
 const isInPopup = (target: EventTarget | null): boolean =>
-  target instanceof Element && target.closest('[role=dialog],[role=alertdialog],[role=menu],[role=listbox]') !== null;
+  target instanceof Element &&
+  target.closest('dialog,[role=dialog],[role=alertdialog],[role=menu],[role=listbox]') !== null;
 
 /** Returns the name of a pressed key as shortcuts write it. */
 export function keyName(event: Pick<KeyboardEvent, 'key' | 'metaKey' | 'ctrlKey' | 'altKey' | 'shiftKey'>): string {

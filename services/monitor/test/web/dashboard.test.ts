@@ -82,6 +82,36 @@ inBrowser('the dashboard', () => {
     await page.getByRole('heading', { name: 'Dead letters', level: 1 }).waitFor();
   });
 
+  test('chooses in the palette by arrows and pointer, and closes it by Escape and beside it', async () => {
+    const { page } = await open(1440, 'light');
+    await page.goto(address());
+    await logIn(page);
+    const palette = page.getByRole('dialog', { name: 'Command palette' });
+    const field = palette.getByRole('combobox', { name: 'Search pages, actions and issues' });
+    const chosen = () => palette.getByRole('option', { selected: true }).textContent();
+    const search = page.getByRole('button', { name: 'Search Ctrl K' });
+    await search.click();
+    await field.fill('re');
+    expect(await chosen()).toContain('Regressions');
+    await page.keyboard.press('ArrowDown');
+    expect(await chosen()).toContain('Retrieval');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowUp');
+    expect(await chosen()).toContain('Pause or resume live updates');
+    await field.fill('zz');
+    await palette.getByText('Nothing found').waitFor();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Escape');
+    await palette.waitFor({ state: 'detached' });
+    expect(await search.evaluate((button) => button === document.activeElement)).toBe(true);
+    await search.click();
+    await page.mouse.click(20, 700);
+    await palette.waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+k');
+    await palette.getByRole('option', { name: 'Workers' }).click();
+    await page.getByRole('heading', { name: 'Workers', level: 1 }).waitFor();
+  });
+
   interface Tracks {
     tracks: { name: string; enabled: boolean; active_version: number }[];
   }

@@ -33,12 +33,9 @@ export function IssueActions({ why, tenant }: { why: Why; tenant?: string }) {
   const [isMenuOpen, setMenuOpen] = useState(false);
   useShortcuts([
     { keys: '.', description: 'All actions', group: 'Issue', run: () => setMenuOpen(true) },
-    ...offers.map(({ keys, name, plan, refusal }) => ({
-      keys,
-      description: name,
-      group: 'Issue' as const,
-      run: () => refusal === undefined && startAction(plan),
-    })),
+    ...offers.flatMap(({ keys, name, plan, refusal }) =>
+      refusal === undefined ? [{ keys, description: name, group: 'Issue' as const, run: () => startAction(plan) }] : [],
+    ),
   ]);
   return (
     <div className={styles.actions} role="toolbar" aria-label="Actions on the issue">

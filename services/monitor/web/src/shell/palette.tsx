@@ -1,119 +1,124 @@
 import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
-import type { GlyphName } from '@pipeline/web/glyphs/glyph-paths.ts';
-import { isState, STATES } from '@pipeline/web/states/states.ts';
+import { useStableCallback } from '@pipeline/web/shared/use-stable-callback.ts';
 import { after } from '@pipeline/web/timing/timers.ts';
-import { useQuery } from '@tanstack/react-query';
-import { memo, useState } from 'react';
-import { Autocomplete, useFilter } from 'react-aria-components/Autocomplete';
-import { Dialog } from 'react-aria-components/Dialog';
-import { Input } from 'react-aria-components/Input';
-import { ListBox, ListBoxItem } from 'react-aria-components/ListBox';
-import { Modal, ModalOverlay } from 'react-aria-components/Modal';
-import { SearchField } from 'react-aria-components/SearchField';
-import { read } from '../api/query.ts';
-import { issuePath } from '../navigation/issue-path.ts';
-import { PAGES } from '../navigation/pages.ts';
-import { useGo } from '../navigation/use-go.ts';
+import { type KeyboardEvent, memo, useEffect, useRef, useState } from 'react';
 import styles from './palette.module.css';
+import { type Entry, useFound } from './palette-entries.ts';
 
-interface Entry {
-  id: string;
-  title: string;
-  detail: string;
-  glyph: GlyphName;
-  open: () => void;
-}
-
-/** An issue number, or a term that the search of the monitor accepts. */
-const isSearch = (text: string): boolean => /^#?\d+$/.test(text) || text.length >= 3;
-
-/** The command palette: opens pages, and issues by number or title. */
+/**
+ * The command palette: opens pages, and issues by number or title, and runs actions of the page. A combobox of the browser's own
+ * elements: with a list of the component library each letter took a slow machine over 150 ms (decision 0094).
+ */
 export default function Palette({ onClose }: { onClose: () => void }) {
-  const [text, setText] = useState('');
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
   return (
-    <ModalOverlay className={styles.scrim} isOpen isDismissable onOpenChange={(isOpen) => !isOpen && onClose()}>
-      <Modal className={styles.modal}>
-        <Dialog className={styles.dialog} aria-label="Command palette">
-          <Autocomplete inputValue={text} onInputChange={setText}>
-            <SearchField
-              aria-label="Search pages and issues"
-              autoFocus
-              className={styles.search}
-              // The search field would only clear itself; Escape closes the palette.
-              onKeyDown={(event) => event.key === 'Escape' && onClose()}
-            >
-              <Glyph name="search" />
-              <Input
-                role="combobox"
-                aria-expanded
-                aria-haspopup="listbox"
-                className={styles.input}
-                placeholder="Page, issue number or title"
-              />
-            </SearchField>
-            <Found text={text} onClose={onClose} />
-          </Autocomplete>
-        </Dialog>
-      </Modal>
-    </ModalOverlay>
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself.
+    <dialog
+      ref={dialog}
+      className={styles.dialog}
+      aria-label="Command palette"
+      onClose={onClose}
+      // The padding of the dialog covers the window: only a click beside the panel has the dialog as its target.
+      onClick={(event) => event.target === dialog.current && onClose()}
+    >
+      <Panel onClose={onClose} />
+    </dialog>
   );
 }
 
-/** Rendering a longer list would delay what is typed. */
-const MOST_PAGES = 8;
+const optionId = (index: number): string => `palette-option-${index}`;
 
-/** What the text finds. */
-const Found = memo(function Found({ text, onClose }: { text: string; onClose: () => void }) {
-  const { contains } = useFilter({ sensitivity: 'base' });
-  const pages = usePages(text, contains);
-  const entries = [...(text === '' ? pages : pages.slice(0, MOST_PAGES)), ...useIssues(text.trim())];
-  const open = (id: string): void => {
+function Panel({ onClose }: { onClose: () => void }) {
+  const [text, setText] = useState('');
+  const [active, setActive] = useState(0);
+  const { entries, note } = useFound(text);
+  const current = Math.min(active, entries.length - 1);
+  const open = useStableCallback((index: number): void => {
     onClose();
     // The palette is gone before the page is rendered.
-    after(0, () => entries.find((entry) => entry.id === id)?.open());
+    after(0, () => entries[index]?.open());
+  });
+  const move = (to: number): void => {
+    const index = (to + entries.length) % entries.length;
+    setActive(index);
+    document.getElementById(optionId(index))?.scrollIntoView({ block: 'nearest' });
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    // A key that ends the composition of a character is not meant for the list.
+    if (event.nativeEvent.isComposing || entries.length === 0) return;
+    if (event.key === 'ArrowDown') move(current + 1);
+    else if (event.key === 'ArrowUp') move(current - 1);
+    else if (event.key === 'Enter') open(current);
+    else return;
+    event.preventDefault();
   };
   return (
-    <ListBox
-      aria-label="Found"
-      className={styles.list}
-      items={entries}
-      onAction={(key) => open(String(key))}
-      renderEmptyState={() => <p className={styles.empty}>Nothing found</p>}
-    >
-      {(entry) => (
-        <ListBoxItem id={entry.id} className={styles.item} textValue={entry.title}>
-          <Glyph name={entry.glyph} />
-          <span className={styles.title}>{entry.title}</span>
-          <span className={styles.detail}>{entry.detail}</span>
-        </ListBoxItem>
+    <div className={styles.panel}>
+      <div className={styles.search}>
+        <Glyph name="search" />
+        <input
+          role="combobox"
+          aria-label="Search pages, actions and issues"
+          aria-autocomplete="list"
+          aria-expanded={entries.length > 0}
+          aria-controls="palette-list"
+          aria-activedescendant={entries.length > 0 ? optionId(current) : undefined}
+          autoComplete="off"
+          spellCheck={false}
+          className={styles.input}
+          placeholder="Page, action, issue number or title"
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            setActive(0);
+          }}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      {entries.length > 0 ? (
+        <div id="palette-list" role="listbox" aria-label="Found" className={styles.list}>
+          {entries.map(({ id, title, detail, glyph }, index) => (
+            <Option
+              key={id}
+              {...{ title, detail, glyph, index }}
+              isActive={index === current}
+              onActive={setActive}
+              onOpen={open}
+            />
+          ))}
+        </div>
+      ) : (
+        <p role="status" className={styles.empty}>
+          {note}
+        </p>
       )}
-    </ListBox>
+    </div>
+  );
+}
+
+interface OptionProps extends Pick<Entry, 'title' | 'detail' | 'glyph'> {
+  index: number;
+  isActive: boolean;
+  onActive: (index: number) => void;
+  onOpen: (index: number) => void;
+}
+
+const Option = memo(function Option({ title, detail, glyph, index, isActive, onActive, onOpen }: OptionProps) {
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the focus stays in the field, which has the keys of the list.
+    // biome-ignore lint/a11y/useFocusableInteractive: as above.
+    <div
+      id={optionId(index)}
+      role="option"
+      aria-selected={isActive}
+      className={styles.item}
+      onPointerMove={() => onActive(index)}
+      onClick={() => onOpen(index)}
+    >
+      <Glyph name={glyph} />
+      <span className={styles.title}>{title}</span>
+      <span className={styles.detail}>{detail}</span>
+    </div>
   );
 });
-
-function usePages(text: string, contains: (whole: string, part: string) => boolean): Entry[] {
-  const go = useGo();
-  return PAGES.filter(({ title }) => contains(title, text.trim())).map(({ path, title, glyph, key, group }) => ({
-    id: path,
-    title,
-    detail: key ? `g ${key}` : group,
-    glyph,
-    open: () => go(path),
-  }));
-}
-
-function useIssues(text: string): Entry[] {
-  const go = useGo();
-  const { data } = useQuery({
-    ...read('searchIssues', { query: { q: text, limit: 20 } }),
-    enabled: isSearch(text),
-  });
-  if (!isSearch(text)) return [];
-  return (data?.items ?? []).map(({ repo, issueNumber, title, state }) => ({
-    id: `${repo}#${issueNumber}`,
-    title: `#${issueNumber} ${title}`,
-    detail: repo,
-    glyph: isState(state) ? STATES[state].glyph : 'issues',
-    open: () => go(issuePath(repo, issueNumber)),
-  }));
-}

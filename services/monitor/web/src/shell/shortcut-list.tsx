@@ -1,13 +1,10 @@
 import { Dialog } from '@pipeline/web/components/dialog.tsx';
 import { type Shortcut, shortcuts } from '@pipeline/web/navigation/shortcuts.ts';
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
+import { keyText } from './key-text.ts';
 import styles from './shortcut-list.module.css';
 
 const GROUPS: readonly Shortcut['group'][] = ['Everywhere', 'Pages', 'Lists', 'Issue'];
-const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
-
-const shown = (key: string): string =>
-  key === 'mod+k' ? (isApple ? '⌘ K' : 'Ctrl K') : key.replace('shift+', 'Shift ').replace('Escape', 'Esc');
 
 /** The shortcuts that work on the page. */
 export default function ShortcutList({ onClose }: { onClose: () => void }) {
@@ -26,7 +23,7 @@ export default function ShortcutList({ onClose }: { onClose: () => void }) {
                     <dt>
                       {keys.split(' ').map((key) => (
                         <kbd key={key} className={styles.key}>
-                          {shown(key)}
+                          {keyText(key)}
                         </kbd>
                       ))}
                     </dt>
