@@ -2,8 +2,7 @@ import { formatAge, formatDuration, UNKNOWN } from '../format/duration.ts';
 import { formatSecond, formatShort } from '../format/time.ts';
 import { preferences } from '../preferences/preferences.ts';
 import { useSignal } from '../shared/use-signal.ts';
-import { serverClock } from '../timing/server-clock.ts';
-import { useNow } from '../timing/use-now.ts';
+import { AGE_STEP_MS, useNow } from '../timing/use-now.ts';
 import { TimeText } from './time-text.tsx';
 
 interface WhenProps {
@@ -14,14 +13,10 @@ interface WhenProps {
 
 const MINUTE_MS = 60_000;
 
-/** Seconds are shown in the first minute only. */
-const stepOf = (at: string | null | undefined): number =>
-  at && serverClock.now() - Date.parse(at) < MINUTE_MS ? 1_000 : 10_000;
-
 /** A time; the whole date with its zone is in the title. */
 export function When({ at, as = 'age' }: WhenProps) {
   const { zone } = useSignal(preferences);
-  const now = useNow(as === 'time' || as === 'second' ? MINUTE_MS : stepOf(at));
+  const now = useNow(as === 'time' || as === 'second' ? MINUTE_MS : AGE_STEP_MS);
   if (!at) return <>{UNKNOWN}</>;
   const time = Date.parse(at);
   const text = {
