@@ -1,34 +1,19 @@
+import { type ExecuteResult, MINUTE_MS, projectionDelayMs } from '@pipeline/domain';
 import {
-  agreesWithState,
-  currentLabels,
-  type ExecuteResult,
-  type HostIntent,
-  MINUTE_MS,
-  type ProjectionAction,
-  projectionDelayMs,
-  repeatedAction,
-} from '@pipeline/domain';
-import {
-  type BegunAttempt,
-  beginAttempt,
-  completeProjection,
+  completeProjections,
   contextOfIssue,
   findProjection,
   hasLaterProjection,
-  hasSucceeded,
-  insertAttempt,
+  insertFailedAttempt,
   lockIssue,
   lockProjection,
   type ProjectionRow,
   postponeProjection,
   postponeRepoProjections,
-  pullRequestsOf,
-  type SendableProjection,
-  sendableProjections,
   setChecksWait,
-  type Tx,
   updateProjection,
 } from '@pipeline/store';
+import { batchedByEngine, servedApartIfFailed } from '../context/batched.ts';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { ENGINE, type IssueContext } from '../context/issue-context.ts';
 import { issueContextOf } from '../context/load-issue.ts';
@@ -42,48 +27,43 @@ import type { Sending } from './sending.ts';
 /** Pause between two looks whether a repo can be reached again. */
 const ACCESS_RETRY_MS = 2 * MINUTE_MS;
 
-/** The outbox entries that may be sent to this kind of host now: at most one per lane of an issue. One indexed read. */
-export const sendable = (engine: Engine, clientType: string, limit: number): Promise<SendableProjection[]> =>
-  sendableProjections(engine.store.fleet, clientType, limit);
-
-/**
- * Begins an attempt of an entry: with the labels of the issue's current state, and, for a retried entry that was
- * executed before, with what the store still wants of it. An entry that is no longer wanted becomes complete.
- * @returns null when there is nothing to send: the entry is no longer pending, or became complete.
- */
-export async function beginSending(engine: Engine, tenantId: number, id: number): Promise<Sending | null> {
-  const epoch = engine.fence?.epoch ?? null;
-  return inTenant(engine, tenantId, async (unit) => {
-    const begun = await beginAttempt(unit.tx, { tenantId, id, epoch });
-    if (!begun) return null;
-    const { projection, repo } = begun;
-    const action = await actionNow(unit.tx, begun);
-    if (action === null) {
-      await completeRepeated(unit, projection);
-      return null;
-    }
-    const mayHaveHappened = projection.attempt_started_at !== null;
-    return { projection: { ...projection, action }, repo, mayHaveHappened, epoch };
-  });
-}
-
-async function completeRepeated(unit: TransactionContext, { tenant_id, id }: ProjectionRow): Promise<void> {
-  const done = { status: 'complete', attempt_started_at: null, retry_after: null, error: null } as const;
-  await updateProjection(unit.tx, tenant_id, id, done);
-  unit.notify('svc_projections');
-}
+type Ok = Extract<ExecuteResult, { status: 'ok' }>;
 
 /**
  * Records the result from the host and its consequences in one transaction: an opened pull request gets its review
  * task, a merge moves the issue to done, a refused merge sends it back. An entry that was discarded meanwhile stays
- * discarded, but a host fact is applied all the same. A second result for a settled entry changes nothing.
+ * discarded, but a host fact is applied all the same. A second result for a settled entry changes nothing. Concurrent
+ * results of one tenant from which nothing follows share a statement; those need no lock of their issues.
  */
-export function settle(engine: Engine, sending: Sending, result: ExecuteResult): Promise<void> {
+export async function settle(engine: Engine, sending: Sending, result: ExecuteResult): Promise<void> {
+  const { tenant_id: tenantId, issue_id: issueId, action } = sending.projection;
+  const isPlain = issueId !== null && !hasEffects(action);
+  if (isPlain && result.status === 'ok') await plainSettles(engine).submit({ sending, result }, String(tenantId));
+  else await settleAlone(engine, sending, result);
+}
+
+interface Executed {
+  sending: Sending;
+  result: Ok;
+}
+
+const plainSettles = batchedByEngine((engine, executed: readonly Executed[]) =>
+  servedApartIfFailed(executed, (some) => settleTogether(engine, some)),
+);
+
+async function settleTogether({ store }: Engine, executed: readonly Executed[]): Promise<undefined[]> {
+  const tenantId = executed[0]?.sending.projection.tenant_id ?? 0;
+  const entries = executed.map(({ sending, result }) => ({ id: sending.projection.id, created: result.created }));
+  await completeProjections(store.tenant, tenantId, entries);
+  return executed.map(() => undefined);
+}
+
+function settleAlone(engine: Engine, sending: Sending, result: ExecuteResult): Promise<void> {
   return inTenant(engine, sending.projection.tenant_id, async (unit) => {
     const held = await lockEntry(unit, sending.projection);
     if (!held) return;
     const { projection, subject } = held;
-    unit.send(insertAttempt(unit.tx, projection, result));
+    unit.send(recordEnd(unit, projection, result));
     // Two executors may have sent it, one of them after it lost the leader lock: the first result is final, and a host
     // fact applies also after a discard. A failure of a former leader does not affect the attempt of its successor.
     const late = projection.status !== 'pending' || projection.attempt_epoch !== sending.epoch;
@@ -94,6 +74,12 @@ export function settle(engine: Engine, sending: Sending, result: ExecuteResult):
     await OUTCOME[result.status](unit, { subject, projection, mayHaveHappened, result: result as never });
   });
 }
+
+/** Records the attempt; after a success, the entry is complete with it. */
+const recordEnd = ({ tx, tenantId }: TransactionContext, projection: ProjectionRow, result: ExecuteResult) =>
+  result.status === 'ok'
+    ? completeProjections(tx, tenantId, [{ id: projection.id, created: result.created }])
+    : insertFailedAttempt(tx, projection, result);
 
 /** Locks the issue of an entry, then the entry, and reads what a decision depends on: one round trip. */
 async function lockEntry(
@@ -136,7 +122,6 @@ const OUTCOME: { [S in ExecuteResult['status']]: (unit: TransactionContext, sett
 };
 
 async function onOk(unit: TransactionContext, { subject, projection, result }: Settled<'ok'>): Promise<void> {
-  unit.send(completeProjection(unit.tx, projection, result.created));
   const { action } = projection;
   if (action.type === 'createIssue' && isSeed(projection)) return onSeeded(unit, projection, action, result.created);
   // The label for intake of an unknown issue is on the host: the next poll admits it.
@@ -239,37 +224,4 @@ async function recordGivenUp(
     payload: { projectionId: projection.id, type },
   });
   if (subject) await deadLetterProjection(unit, subject, projection, error);
-}
-
-/**
- * The host write of an outbox entry if it is sent now; null = none. The issue is read without its lock: any change of
- * it queues its own entry behind this one.
- */
-async function actionNow(tx: Tx, { projection, issue }: BegunAttempt): Promise<ProjectionAction | null> {
-  const { action, attempt_started_at } = projection;
-  if (attempt_started_at !== null && (await hasSucceeded(tx, projection))) {
-    // An entry without a record: a label for intake, or an issue that a track creates.
-    if (issue === null) return action.type === 'createIssue' ? null : action;
-    return repeatedAction(action, await intentOf(tx, projection, issue));
-  }
-  if (issue === null) return action;
-  if (action.type === 'swapLabels') return currentLabels(action, issue);
-  // The dead letter of a failed one may be retried when the issue has moved on.
-  const isDone = action.type === 'closeIssue' || action.type === 'reopenIssue';
-  return isDone && !agreesWithState(action, issue) ? null : action;
-}
-
-async function intentOf(
-  tx: Tx,
-  projection: ProjectionRow,
-  issue: NonNullable<BegunAttempt['issue']>,
-): Promise<HostIntent> {
-  const [prs, hasLater] = await Promise.all([
-    pullRequestsOf(tx, projection.tenant_id, issue.id),
-    hasLaterProjection(tx, projection),
-  ]);
-  const closedPullRequests = prs
-    .filter(({ state, merged }) => state === 'closed' && !merged)
-    .map(({ number }) => number);
-  return { ...issue, closedPullRequests, isNewestOfType: !hasLater };
 }

@@ -1,6 +1,6 @@
+import { batchedByEngine } from '../context/batched.ts';
 import type { Engine } from '../context/context.ts';
 import { snippetsFor } from '../knowledge/snippets-for.ts';
-import { batchedByEngine } from './batched.ts';
 import { claimBatch } from './claim-batch.ts';
 import { type ClaimedTask, type ClaimRequest, claimScope } from './claim-types.ts';
 

@@ -1,6 +1,6 @@
+import { batchedByEngine } from '../context/batched.ts';
 import type { Engine } from '../context/context.ts';
 import { applyReport, type Report, type ReportAnswer } from './apply-report.ts';
-import { batchedByEngine } from './batched.ts';
 import type { ClaimToken } from './claim-types.ts';
 import { endClaim } from './end-claim.ts';
 import { reportBatch } from './report-batch.ts';

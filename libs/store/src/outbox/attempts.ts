@@ -1,17 +1,18 @@
 import type { ExecuteResult, State } from '@pipeline/domain';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
 import { COLUMNS } from '../driver/database.generated.ts';
-import type { Tx } from '../driver/database.ts';
+import type { Db, Tx } from '../driver/database.ts';
 import { columnsOf, partOf } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import type { RepoRow } from '../repos/repos.ts';
 import type { ProjectionRow } from './projections.ts';
 
-interface Attempt {
+interface Attempts {
   tenantId: number;
-  id: number;
-  /** Of the leader that sends the entry; null without one. */
+  /** Of the entries. */
+  ids: readonly number[];
+  /** Of the leader that sends the entries; null without one. */
   epoch: number | null;
 }
 
@@ -34,19 +35,22 @@ export interface BegunAttempt {
 
 const columns = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)));
 
-// The limits keep the planner from joining in another order than by the entry.
+/** A list of ids whose length is hidden from the planner, so that its plan is reused; it assumes ten. */
+const listed = (ids: RawBuilder<unknown>) => sql`any((select ${ids}::bigint[])::bigint[])`;
+
+// The limits keep the planner from joining in another order than by the entries.
 const begin = prepared(
-  'begin-projection',
-  (_db, p: Params<Attempt>) => sql<Record<string, unknown>>`
+  'begin-projections',
+  (_db, p: Params<Attempts>) => sql<Record<string, unknown>>`
     with entry as (
       select ${columns(COLUMNS.projections)} from projections
-      where tenant_id = ${p('tenantId')} and id = ${p('id')} and status = 'pending'
+      where tenant_id = ${p('tenantId')} and id = ${listed(p('ids'))} and status = 'pending'
         and (retry_after is null or retry_after <= svc_now())
-      for update
+      order by id for update
     ), begun as (
-      update projections p
-      set attempt_started_at = svc_now(), attempt_epoch = ${p('epoch')}, updated_at = svc_now()
-      from entry where p.tenant_id = ${p('tenantId')} and p.id = entry.id
+      update projections
+      set attempt_started_at = svc_now(), attempt_epoch = ${p('epoch')}
+      where tenant_id = ${p('tenantId')} and id = any(array(select id from entry))
     )
     select ${columnsOf('entry', COLUMNS.projections)}, ${columnsOf('repo', COLUMNS.repos)}, issue.id as shown_id,
       issue.state, issue.is_blocked, issue.is_paused, issue.status_comment_body
@@ -61,19 +65,18 @@ const begin = prepared(
 );
 
 /**
- * Locks a pending entry and marks it as being sent. `attempt_started_at` stays set until the result of the attempt is known, so
- * an entry that still has it was interrupted: the host may have executed it. The issue is read without a lock. Cost: three
- * primary keys, one unique index, one update.
- * @returns undefined when the entry is no longer pending, or was postponed meanwhile.
+ * Locks pending entries in the order of their ids and marks them as being sent. `attempt_started_at` stays set until the
+ * result of the attempt is known, so an entry that still has it was interrupted: the host may have executed it. The issues
+ * are read without a lock. Cost of an entry: three primary keys, one unique index, one update that changes no index.
+ * @returns the entries without those that are no longer pending, or were postponed meanwhile.
  */
-export async function beginAttempt(tx: Tx, attempt: Attempt): Promise<BegunAttempt | undefined> {
-  const row = await begin.first(tx, attempt);
-  if (!row) return undefined;
-  return {
+export async function beginAttempts(tx: Tx, attempts: Attempts): Promise<BegunAttempt[]> {
+  const rows = await begin.all(tx, attempts);
+  return rows.map((row) => ({
     projection: partOf<ProjectionRow>(row, 'entry', COLUMNS.projections),
     repo: partOf<RepoRow>(row, 'repo', COLUMNS.repos),
     issue: row.shown_id === null ? null : shownIssue(row),
-  };
+  }));
 }
 
 const shownIssue = (row: Record<string, unknown>): ShownIssue => ({
@@ -89,7 +92,7 @@ interface EndedAttempt {
   id: number;
   startedAt: string | null;
   outcome: string;
-  error: string | null;
+  error: string;
 }
 
 const insertEnded = prepared('insert-projection-attempt', (db, p: Params<EndedAttempt>) =>
@@ -106,11 +109,14 @@ const insertEnded = prepared('insert-projection-attempt', (db, p: Params<EndedAt
     .onConflict((c) => c.columns(['tenant_id', 'projection_id', 'started_at']).doNothing()),
 );
 
-/** Records the end of the attempt that the locked entry names; a second record of it changes nothing. */
-export async function insertAttempt(tx: Tx, projection: ProjectionRow, result: ExecuteResult): Promise<void> {
+/** Records that the attempt that the locked entry names failed; a second record of it changes nothing. */
+export async function insertFailedAttempt(
+  tx: Tx,
+  projection: ProjectionRow,
+  { status: outcome, message: error }: Exclude<ExecuteResult, { status: 'ok' }>,
+): Promise<void> {
   const { tenant_id: tenantId, id, attempt_started_at: startedAt } = projection;
-  const error = result.status === 'ok' ? null : result.message;
-  await insertEnded.run(tx, { tenantId, id, startedAt, outcome: result.status, error });
+  await insertEnded.run(tx, { tenantId, id, startedAt, outcome, error });
 }
 
 /** Whether an attempt of the entry succeeded: it is complete, or was before it was retried or discarded. */
@@ -130,28 +136,40 @@ export async function hasSucceeded(
 }
 
 const complete = prepared(
-  'complete-projection',
-  (db, p: Params<{ tenantId: number; id: number; result: string | null }>) =>
-    db
-      .updateTable('projections')
-      .set({
-        status: sql<'complete'>`case when status = 'discarded' then status else 'complete' end`,
-        attempts: sql<number>`attempts + 1`,
-        attempt_started_at: null,
-        retry_after: null,
-        error: null,
-        result: sql`${p('result')}::jsonb`,
-        updated_at: svcNow,
-      })
-      .where('tenant_id', '=', p('tenantId'))
-      .where('id', '=', p('id')),
+  'complete-projections',
+  (_db, p: Params<{ tenantId: number; ids: readonly number[]; results: readonly (string | null)[] }>) => sql`
+    with entry as (
+      select id, attempt_started_at from projections
+      where tenant_id = ${p('tenantId')} and id = ${listed(p('ids'))}
+      order by id for update
+    ), attempt as (
+      insert into projection_attempts (tenant_id, projection_id, started_at, finished_at, outcome)
+      select ${p('tenantId')}, id, least(attempt_started_at, svc_now()), svc_now(), 'ok' from entry
+      on conflict (tenant_id, projection_id, started_at) do nothing
+    )
+    update projections p
+    set status = case when p.status = 'discarded' then p.status else 'complete' end, attempts = p.attempts + 1,
+      attempt_started_at = null, retry_after = null, error = null, result = executed.result::jsonb, updated_at = svc_now()
+    from unnest((select ${p('ids')}::bigint[]), (select ${p('results')}::text[])) as executed (id, result)
+    where p.tenant_id = ${p('tenantId')} and p.id = any(array(select id from entry)) and p.id = executed.id
+      and p.status <> 'complete'`,
 );
 
-/** The host has executed the entry, which the caller has locked; a discarded one stays discarded. */
-export async function completeProjection(
-  tx: Tx,
-  { tenant_id: tenantId, id }: ProjectionRow,
-  created: Extract<ExecuteResult, { status: 'ok' }>['created'],
+export interface ExecutedProjection {
+  id: number;
+  created: Extract<ExecuteResult, { status: 'ok' }>['created'];
+}
+
+/**
+ * The host has executed these entries: records the attempts and completes the entries, which it locks in the order of their
+ * ids. A discarded one stays discarded, a complete one unchanged. Outside of a transaction it is one by itself. Cost of an
+ * entry: its primary key, one update, one insert.
+ */
+export async function completeProjections(
+  db: Db,
+  tenantId: number,
+  executed: readonly ExecutedProjection[],
 ): Promise<void> {
-  await complete.run(tx, { tenantId, id, result: created === null ? null : JSON.stringify(created) });
+  const results = executed.map(({ created }) => (created === null ? null : JSON.stringify(created)));
+  await complete.run(db, { tenantId, ids: executed.map(({ id }) => id), results });
 }

@@ -13,6 +13,7 @@ import { HostError } from '@pipeline/vcs';
 import type { WriteBudget } from '../hosts/write-budget.ts';
 import { Flights } from '../loops/flights.ts';
 import type { Lead, Leading } from '../loops/lead.ts';
+import { Gathering } from './gathering.ts';
 import type { OutboxMetrics } from './metrics.ts';
 
 export interface ExecutorDeps {
@@ -39,6 +40,8 @@ interface Attempt {
 /** After an attempt whose end could not be written down, its issue rests; the entry stays in doubt. */
 const REST_MS = 30_000;
 const STOP_GRACE_MS = 3_000;
+/** A result waits so long at most for others to be settled with. */
+const GATHER_MS = 20;
 
 /** One attempt of an issue at a time. */
 const keyOf = ({ tenant_id, repo_id, issue_number }: Omit<SendableProjection, 'id' | 'action'>): string =>
@@ -55,6 +58,8 @@ const keyOf = ({ tenant_id, repo_id, issue_number }: Omit<SendableProjection, 'i
 export class ProjectionExecutor {
   readonly #deps: ExecutorDeps;
   readonly #flights = new Flights();
+  /** Successes that are not settled yet. */
+  readonly #results = new Gathering(GATHER_MS);
   readonly #resting = new Map<string, number>();
   /** Entries that were read under a leadership and not started: while there are any, a tick reads no others. */
   #ready: SendableProjection[] = [];
@@ -155,6 +160,8 @@ export class ProjectionExecutor {
     // We broke it off ourselves: it stays in doubt and costs no attempt.
     if ((signal.aborted || !leading.isHeld()) && result.status === 'failed') return;
     if (result.status === 'rate-limited') this.#waitUntil = Math.max(this.#waitUntil, Date.parse(result.retryAt));
+    // Those of a turn are settled by one statement, and the next entries of their issues begin in one transaction.
+    if (result.status === 'ok') await this.#results.join(this.#flights.size);
     await settle(engine, sending, result);
     this.#record(sending, result);
   }
