@@ -17,7 +17,8 @@ export function FiguresTable({ caption, head, rows }: FiguresTableProps) {
         <thead>
           <tr>
             {head.map((text) => (
-              <th key={text} scope="col">
+              // At most two or three lines, however narrow the figures below are.
+              <th key={text} scope="col" style={{ minWidth: `${Math.ceil(text.length * 0.6)}ch` }}>
                 {text}
               </th>
             ))}

@@ -31,6 +31,15 @@ export const formatTotal = (usd: number, unreportedCosts: number): string =>
   usd + unreportedCosts === 0 ? '–' : formatSum(usd, unreportedCosts);
 
 /**
+ * Returns formatTotal as a figure for a narrow column, without the number of unreported costs: "≥ $2.00" is a sum that
+ * lacks some.
+ */
+export function formatAtLeast(usd: number, unreportedCosts: number): string {
+  if (unreportedCosts === 0) return formatTotal(usd, 0);
+  return usd === 0 ? UNREPORTED : `≥ ${formatUsd(usd)}`;
+}
+
+/**
  * Returns the cost of an issue. The API has 0 both for work that cost nothing and for agents that report no cost;
  * `worked` says whether any agent has worked on it.
  */

@@ -27,7 +27,12 @@ export function consentPage(form: ConsentForm): Page {
 <section aria-labelledby="who">
 <h2 id="who">Requesting program</h2>
 ${origin(form)}
-${'redirect' in form.target ? html`<p>After your decision, your browser is redirected to ${placeOf(form.target.redirect)}.</p>` : device(form.target)}
+${
+  'redirect' in form.target
+    ? html`<p>After your decision, your browser is redirected to ${placeOf(form.target.redirect)}:<br>
+<code>${form.target.redirect}</code></p>`
+    : device(form.target)
+}
 </section>
 ${only ? decision(form, only) : none()}
 ${anotherAccount(form)}`;
@@ -103,7 +108,8 @@ const anotherAccount = ({
 }: ConsentForm): Html => html`<form method="post" action="/account/logout">
 <input type="hidden" name="form_token" value="${formToken}">
 <input type="hidden" name="return_to" value="${returnTo}">
-<p class="soft">You are logged in as ${account.email}. <button type="submit" class="plain">Use another account</button></p>
+<p class="soft">You are logged in as ${account.email}.</p>
+<button type="submit" class="plain">Use another account</button>
 </form>`;
 
 const option = ({ externalId, name }: Organisation) => html`<label>
@@ -115,12 +121,12 @@ export function isOnThisDevice(redirect: string): boolean {
   return protocol !== 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }
 
-/** A redirect as people can judge it. */
+/** Who takes the redirect, as people can judge it. */
 function placeOf(redirect: string): Html {
   const { protocol, host } = new URL(redirect);
-  if (protocol === 'https:') return html`<strong>${host}</strong> (<code>${redirect}</code>)`;
-  if (protocol === 'http:') return html`a program on this device (<code>${redirect}</code>)`;
-  return html`the program on this device that opens <code>${protocol}</code> addresses (<code>${redirect}</code>)`;
+  if (protocol === 'https:') return html`<strong>${host}</strong>`;
+  if (protocol === 'http:') return html`a program on this device`;
+  return html`the program on this device that opens <code>${protocol}</code> addresses`;
 }
 
 const DAY = 24 * 3600;

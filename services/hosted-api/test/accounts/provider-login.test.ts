@@ -1,85 +1,20 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { admin } from '@pipeline/engine';
-import { auditEntries } from '@pipeline/store';
-import { closedWithFile } from '@pipeline/testing/closing';
-import {
-  ANNA,
-  createSandboxEnvironment,
-  openPage,
-  type SandboxEnvironment,
-  submitForm,
-} from '@pipeline/testing/sandbox';
-import { authorizeUrl, decide, logIn, type Person, testOauth } from '../oauth/oauth-world.ts';
-import { CLIENT, startOpenidProvider, type TestProvider } from '../support/openid-provider.ts';
-import { Browser } from './browser.ts';
+import { authorizeUrl, decide, logIn } from '../oauth/oauth-world.ts';
+import { CLIENT } from '../support/openid-provider.ts';
+import type { Browser } from './browser.ts';
+import { GITHUB, heading, testProviders } from './provider-world.ts';
 
-let openid: TestProvider;
-let github: SandboxEnvironment;
-const GITHUB = { clientId: 'Iv1.pipeline', clientSecret: 'secret of the OAuth app' };
-
-const world = testOauth({}, async ({ url }) => {
-  openid = await startOpenidProvider(`${url}/account/login/oidc/callback`);
-  github = await createSandboxEnvironment({
-    oauthApps: [{ name: 'Pipeline', ...GITHUB, callbackUrl: `${url}/account/login/github` }],
-  });
-  closedWithFile(() => github.end());
-  const client = { clientId: CLIENT.id, clientSecret: CLIENT.secret };
-  return {
-    identityProviders: {
-      openid: { issuer: openid.issuer, ...client, clientAuthMethod: 'client_secret_basic', label: 'Example SSO' },
-      github: { url: github.sandbox.url, ...GITHUB, label: 'GitHub' },
-      limit: 0,
-    },
-  };
-});
+const { env, world, newPerson, administrator, link, begin, passProvider, logInWithOpenid, identities, sessions } =
+  testProviders();
 const { database } = world.hosting;
-
-/** A person at the OpenID Connect provider that nobody has seen before. */
-let last = 0;
-const newPerson = (more: Record<string, unknown> = {}) => {
-  last += 1;
-  return { sub: `sub-${last}`, email: `p${last}@example.org`, email_verified: true, ...more };
-};
-const administrator = () => {
-  const { engine } = world.hosting.api.context;
-  return { engine, actor: 'root', reason: null };
-};
-const link = (person: Person, subject: string, issuer = openid.issuer) =>
-  admin.linkIdentityOf(administrator(), person.email, { issuer, subject, name: null });
-
-/** Begins a login. @returns the browser and the address of the provider. */
-const begin = async (path = '/account/login/oidc/start', browser = world.browser()) => {
-  const at = await browser.open(path);
-  if (!at) throw new Error(`not sent to a provider: ${browser.status} ${browser.text}`);
-  return { browser, at };
-};
-/** Passes the provider's pages. @returns the callback. */
-const passProvider = async (at: URL): Promise<URL> => {
-  const callback = await new Browser(openid.issuer, fetch).open(at.href);
-  if (!callback) throw new Error('the provider sent the browser nowhere');
-  return callback;
-};
-const logInWithOpenid = async (path?: string, browser?: Browser) => {
-  const started = await begin(path, browser);
-  const callback = await passProvider(started.at);
-  const elsewhere = await started.browser.open(callback.href);
-  return { browser: started.browser, callback, elsewhere };
-};
-const heading = ({ text }: Browser) => /<h1>(.*?)<\/h1>/.exec(text)?.[1];
-const identities = () => database.db.selectFrom('user_identities').selectAll().execute();
-const sessions = () => database.db.selectFrom('user_sessions').selectAll().execute();
-
-beforeEach(() => {
-  openid.isUp = true;
-  openid.person = newPerson();
-});
 
 describe('a login by OpenID Connect', () => {
   test('begins a session of the linked user when the administrator has linked the account', async () => {
     const person = await world.person('acme');
-    await link(person, openid.person?.sub ?? '');
+    await link(person, env.openid.person?.sub ?? '');
     const { browser, at } = await begin();
-    expect(at.origin).toBe(openid.issuer);
+    expect(at.origin).toBe(env.openid.issuer);
     expect(Object.fromEntries(at.searchParams)).toMatchObject({
       ...{ response_type: 'code', client_id: CLIENT.id, code_challenge_method: 'S256', scope: 'openid email profile' },
       state: expect.stringMatching(/^[\w-]{43}$/),
@@ -89,7 +24,7 @@ describe('a login by OpenID Connect', () => {
     expect([browser.status, heading(browser)]).toEqual([200, 'Your connections']);
     expect(browser.text).toContain(person.email);
     const [row] = (await identities()).filter(({ user_id }) => user_id === person.id);
-    expect(row).toMatchObject({ subject: openid.person?.sub, name: openid.person?.email });
+    expect(row).toMatchObject({ subject: env.openid.person?.sub, name: env.openid.person?.email });
     expect(row?.last_login_at).not.toBeNull();
   });
 
@@ -104,7 +39,7 @@ describe('a login by OpenID Connect', () => {
 
   test('leads back to the program that waits for it, and to no other site', async () => {
     const person = await world.person('acme');
-    await link(person, openid.person?.sub ?? '');
+    await link(person, env.openid.person?.sub ?? '');
     const browser = world.browser();
     await browser.open(authorizeUrl(world, await world.program()));
     const start = /href="(\/account\/login\/oidc\/start[^"]*)"/.exec(browser.text)?.[1] ?? '';
@@ -117,18 +52,18 @@ describe('a login by OpenID Connect', () => {
 
   test('is refused when no user has the account, although the email address is that of a user', async () => {
     const person = await world.person('acme');
-    openid.person = newPerson({ email: person.email });
+    env.openid.person = newPerson({ email: person.email });
     const before = [await identities(), await sessions()];
     const { browser } = await logInWithOpenid();
     expect([browser.status, heading(browser)]).toEqual([403, 'This account is not connected']);
-    expect(browser.text).toContain(openid.issuer);
-    expect(browser.text).toContain(openid.person.sub);
+    expect(browser.text).toContain(env.openid.issuer);
+    expect(browser.text).toContain(env.openid.person.sub);
     expect([await identities(), await sessions()]).toEqual(before);
   });
 
   test('is refused when the user is disabled', async () => {
     const person = await world.person('acme');
-    await link(person, openid.person?.sub ?? '');
+    await link(person, env.openid.person?.sub ?? '');
     await admin.disableUser(administrator(), person.email, true);
     const { browser } = await logInWithOpenid();
     expect([browser.status, heading(browser)]).toEqual([403, 'This account is not connected']);
@@ -138,8 +73,8 @@ describe('a login by OpenID Connect', () => {
     'is refused when the provider says %j',
     async (claims) => {
       const person = await world.person('acme');
-      openid.person = newPerson(claims);
-      await link(person, openid.person.sub);
+      env.openid.person = newPerson(claims);
+      await link(person, env.openid.person.sub);
       const before = await sessions();
       const { browser } = await logInWithOpenid();
       expect([browser.status, heading(browser)]).toEqual([403, 'Your email address is not verified']);
@@ -148,15 +83,15 @@ describe('a login by OpenID Connect', () => {
   );
 
   test.each(['a b', 'x'.repeat(256), 'sub-\u00e9'])('fails when the subject is %j', async (sub) => {
-    openid.person = newPerson({ sub });
+    env.openid.person = newPerson({ sub });
     const { browser } = await logInWithOpenid();
     expect([browser.status, heading(browser)]).toEqual([503, 'The login did not work']);
   });
 
   test('stores the name as one visible line when the provider sends another', async () => {
     const person = await world.person('acme');
-    openid.person = newPerson({ email: `<b>x\u0000\u202e\n${'y'.repeat(300)}` });
-    await link(person, openid.person.sub);
+    env.openid.person = newPerson({ email: `<b>x\u0000\u202e\n${'y'.repeat(300)}` });
+    await link(person, env.openid.person.sub);
     const { browser } = await logInWithOpenid();
     expect(browser.status).toBe(200);
     const [row] = (await identities()).filter(({ user_id }) => user_id === person.id);
@@ -166,7 +101,7 @@ describe('a login by OpenID Connect', () => {
   });
 
   test('says that it was cancelled when the person refuses', async () => {
-    openid.person = null;
+    env.openid.person = null;
     const { browser } = await logInWithOpenid();
     expect([browser.status, heading(browser)]).toEqual([403, 'Not logged in']);
     expect(browser.text).toContain('/account/login');
@@ -174,17 +109,17 @@ describe('a login by OpenID Connect', () => {
 
   test('says that the provider failed when it is down at the start or at the exchange, and works again after it', async () => {
     const person = await world.person('acme');
-    await link(person, openid.person?.sub ?? '');
+    await link(person, env.openid.person?.sub ?? '');
     const { browser, at } = await begin();
     const callback = await passProvider(at);
-    openid.isUp = false;
+    env.openid.isUp = false;
     await browser.open(callback.href);
     expect([browser.status, heading(browser)]).toEqual([503, 'The login did not work']);
     const api = await world.hosting.start({
       publicUrl: world.front.url,
       identityProviders: {
         openid: {
-          ...{ issuer: openid.issuer, clientId: CLIENT.id, clientSecret: CLIENT.secret, label: 'Example SSO' },
+          ...{ issuer: env.openid.issuer, clientId: CLIENT.id, clientSecret: CLIENT.secret, label: 'Example SSO' },
           clientAuthMethod: 'client_secret_basic',
         },
         limit: 0,
@@ -192,7 +127,7 @@ describe('a login by OpenID Connect', () => {
     });
     const fresh = () => api.fetch(`${api.url}/account/login/oidc/start`, { redirect: 'manual' });
     expect((await fresh()).status).toBe(503);
-    openid.isUp = true;
+    env.openid.isUp = true;
     expect((await fresh()).status).toBe(303);
   });
 
@@ -201,7 +136,7 @@ describe('a login by OpenID Connect', () => {
       publicUrl: world.front.url,
       identityProviders: {
         openid: {
-          ...{ issuer: openid.issuer, clientId: CLIENT.id, clientSecret: 'wrong', label: 'Example SSO' },
+          ...{ issuer: env.openid.issuer, clientId: CLIENT.id, clientSecret: 'wrong', label: 'Example SSO' },
           clientAuthMethod: 'client_secret_basic',
         },
         limit: 0,
@@ -227,7 +162,7 @@ describe('a callback', () => {
   };
 
   beforeEach(async () => {
-    await link(await world.person('acme'), openid.person?.sub ?? '');
+    await link(await world.person('acme'), env.openid.person?.sub ?? '');
   });
 
   test('is refused when another browser began the login', async () => {
@@ -285,106 +220,6 @@ describe('a callback', () => {
   });
 });
 
-describe('a login by GitHub', () => {
-  const passGithub = async (at: URL, fields: Record<string, string>) => {
-    const asked = await submitForm(await openPage(at.href), fields);
-    if (asked.location === null) throw new Error(asked.text);
-    return new URL(asked.location);
-  };
-  const anna = { decision: 'authorize', token: ANNA.token };
-  let annasId = '';
-  beforeAll(async () => {
-    const { data } = await github.api('GET', '/user', undefined, ANNA.token);
-    annasId = String((data as { id: number }).id);
-  });
-  beforeEach(async () => {
-    await database.db.deleteFrom('user_identities').execute();
-  });
-
-  test('begins a session of the user that the numeric id is linked to', async () => {
-    const person = await world.person('acme');
-    await link(person, annasId, github.sandbox.url);
-    const { browser, at } = await begin('/account/login/github/start');
-    expect(at.searchParams.get('scope')).toBeNull();
-    await browser.open((await passGithub(at, anna)).href);
-    expect(browser.text).toContain(person.email);
-    expect(await identities()).toMatchObject([{ issuer: github.sandbox.url, subject: annasId, name: ANNA.login }]);
-  });
-
-  test('names issuer and id when the account is not linked', async () => {
-    const { browser, at } = await begin('/account/login/github/start');
-    await browser.open((await passGithub(at, anna)).href);
-    expect([browser.status, heading(browser)]).toEqual([403, 'This account is not connected']);
-    expect(browser.text).toContain(`<code>${annasId}</code>`);
-  });
-
-  test('says that it was cancelled when the person cancels', async () => {
-    const { browser, at } = await begin('/account/login/github/start');
-    await browser.open((await passGithub(at, { decision: 'cancel' })).href);
-    expect([browser.status, heading(browser)]).toEqual([403, 'Not logged in']);
-  });
-
-  test.each([['POST /login/oauth/access_token'], ['GET /user']])(
-    'says that GitHub failed when %s does',
-    async (request) => {
-      const [method = '', path = ''] = request.split(' ');
-      const { browser, at } = await begin('/account/login/github/start');
-      const callback = await passGithub(at, anna);
-      github.sandbox.failNext({ status: 500, match: { method, path } });
-      await browser.open(callback.href);
-      expect([browser.status, heading(browser)]).toEqual([503, 'The login did not work']);
-    },
-  );
-
-  test('is connected by a logged-in user, once for all users, and removed again', async () => {
-    const [person, other] = [await world.person('acme'), await world.person('acme')];
-    const connect = async (who: Person) => {
-      const browser = world.browser();
-      await browser.open('/account/login');
-      await logIn(browser, who);
-      await browser.open('/account/logins');
-      const at = await browser.submit('/account/logins/github/connect', {});
-      if (!at) throw new Error(browser.text);
-      await browser.open((await passGithub(at, anna)).href);
-      return browser;
-    };
-    const browser = await connect(person);
-    expect([browser.status, heading(browser)]).toEqual([200, 'Ways to log in']);
-    expect(browser.text).toContain('The account was connected');
-    expect(browser.headers.get('content-security-policy')).not.toContain('form-action');
-    const refused = await connect(other);
-    expect([refused.status, refused.text.includes('linked to another user')]).toEqual([400, true]);
-    expect(await identities()).toMatchObject([{ user_id: person.id, subject: annasId }]);
-    await browser.open('/account/logins');
-    await browser.submit('/account/logins/remove', {});
-    expect(browser.text).toContain('The account was removed');
-    expect(await identities()).toEqual([]);
-    const actions = (await auditEntries(database.db, 2)).map(({ action, subject, actor_id }) => [
-      action,
-      subject,
-      actor_id,
-    ]);
-    expect(actions).toEqual([
-      ['identity-unlink', `user ${person.email}`, 'hosted-api'],
-      ['identity-link', `user ${person.email}`, 'hosted-api'],
-    ]);
-  });
-
-  test('is not removed when it is the only way to log in', async () => {
-    const person = await world.person('acme');
-    await link(person, annasId, github.sandbox.url);
-    const browser = world.browser();
-    await browser.open('/account/login');
-    await logIn(browser, person);
-    await browser.open('/account/logins');
-    await database.db.updateTable('users').set({ password_hash: null }).where('id', '=', person.id).execute();
-    await browser.submit('/account/logins/remove', {});
-    expect([browser.status, browser.text.includes('your only way to log in')]).toEqual([400, true]);
-    expect(browser.text).not.toContain('action="/account/logins/remove"');
-    expect(await identities()).toHaveLength(1);
-  });
-});
-
 describe('connecting an account', () => {
   test('is refused when another page sends the form, or nobody is logged in', async () => {
     const browser = world.browser();
@@ -410,13 +245,13 @@ describe('connecting an account', () => {
     await database.db.deleteFrom('user_sessions').execute();
     await browser.open(callback.href);
     expect([browser.status, heading(browser)]).toEqual([400, 'This login is over']);
-    expect((await identities()).filter(({ subject }) => subject === openid.person?.sub)).toEqual([]);
+    expect((await identities()).filter(({ subject }) => subject === env.openid.person?.sub)).toEqual([]);
   });
 });
 
 test('logins by providers are limited by address when a limit is set', async () => {
   const api = await world.hosting.start({
-    identityProviders: { github: { url: github.sandbox.url, ...GITHUB, label: 'GitHub' }, limit: 2 },
+    identityProviders: { github: { url: env.github.sandbox.url, ...GITHUB, label: 'GitHub' }, limit: 2 },
   });
   const start = () => api.fetch(`${api.url}/account/login/github/start`, { redirect: 'manual' });
   expect([(await start()).status, (await start()).status, (await start()).status]).toEqual([303, 303, 429]);

@@ -96,7 +96,7 @@ test('the consent says in sentences what, of whom, for how long, and where the a
     `Acme Agent will be able to read the pipeline of acme on your behalf (${person.email}):`,
     'It cannot change anything, and it cannot read more than you can.',
     'It expires after one year, or when the program has not used it for 30 days.',
-    'After your decision, your browser is redirected to agent.example.org (https://agent.example.org/cb?x=1).',
+    'After your decision, your browser is redirected to agent.example.org: https://agent.example.org/cb?x=1',
   ])
     expect(text).toContain(sentence);
 });

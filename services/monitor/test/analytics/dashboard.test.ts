@@ -1,122 +1,15 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { DEFAULT_SETTINGS, STATES } from '@pipeline/domain';
-import {
-  actOnIssue,
-  type Counts,
-  claim,
-  type Figures,
-  fail,
-  type Live,
-  putRepo,
-  readCounts,
-  readFigures,
-  readLive,
-  registerWorker,
-} from '@pipeline/engine';
+import { describe, expect, test } from '@jest/globals';
+import { STATES } from '@pipeline/domain';
+import { actOnIssue, claim, putRepo, registerWorker } from '@pipeline/engine';
 import { ensureTenant, inTransaction, upsertAlert } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { Dashboard, type DashboardDeps } from '../../src/analytics/dashboard.ts';
-import { PolledValue } from '../../src/polling/polled-value.ts';
-import { addDeadLetter, admit, type Bench, makeBench } from '../support/bench.ts';
-import { authOf, type Call, serveApp } from '../support/served-app.ts';
-import { claimWork } from '../workers/agent-work.ts';
+import { addDeadLetter } from '../support/bench.ts';
+import { authOf, serveApp } from '../support/served-app.ts';
+import { DEVELOPER, START, testDashboard } from './dashboard-world.ts';
 
 const database = testDatabase();
-const START = Date.parse('2026-03-11T12:00:00.000Z');
-const storeWatch = { isConnected: true } as never;
-const now = () => database.clock.now ?? new Date();
-const at = (minutes: number) => {
-  database.clock.now = new Date(START + minutes * 60_000);
-};
-const iso = (minutes: number) => new Date(START + minutes * 60_000).toISOString();
-
-let bench: Bench;
-let call: Call;
-let url: string;
-let close: () => Promise<void>;
-let polls: { counts: PolledValue<Counts>; live: PolledValue<Live>; figures: PolledValue<Figures> };
-let number = 0;
-let connected = true;
-let fresh = true;
-let agents: ReturnType<DashboardDeps['agents']> = [];
-const statements: string[] = [];
-const EMPTIED = ['tasks', 'dead_letters', 'alerts', 'cost_events', 'cost_sums', 'rollup_deltas', 'daily_spend', 'runs'];
-
-const DEVELOPER = {
-  ...{ agentName: 'analyzer', reachable: true, timestamp: START, responseTimeMs: 12, healthySince: START },
-  health: {
-    status: 'healthy' as const,
-    uptime: 5,
-    version: '1',
-    lastError: null,
-    consecutiveFailures: 0,
-    currentTaskId: null,
-  },
-  ...{ restarts: 2, lastRestartAt: iso(-60), configReload: null },
-};
-
-beforeAll(async () => {
-  at(0);
-  bench = await makeBench(database.store, 'Acme/Shop');
-});
-
-beforeEach(async () => {
-  at(0);
-  [connected, fresh, agents] = [true, true, []];
-  for (const table of EMPTIED) await sql`delete from ${sql.table(table)}`.execute(database.db);
-  await sql`update workers set left_at = svc_now()`.execute(database.db);
-  const store = database.open({ onStatement: (_pool, text) => statements.push(text) });
-  const settings = { ...DEFAULT_SETTINGS, costLimits: { ...DEFAULT_SETTINGS.costLimits, dailyUsd: 10 } };
-  const engine = { ...bench.engine, store, settings: () => settings };
-  polls = {
-    counts: new PolledValue(() => readCounts(engine), now),
-    live: new PolledValue(() => readLive(engine), now),
-    figures: new PolledValue(() => readFigures(engine), now),
-  };
-  const dashboard = new Dashboard({
-    ...{ ...polls, now, agents: () => agents, uptime: () => 42.7 },
-    ...{ isStoreConnected: () => connected, isFresh: () => fresh },
-  });
-  const served = await serveApp({ dashboard, pipeline: { engine, storeWatch } });
-  ({ call, url } = served);
-  close = async () => {
-    await served.close();
-    await store.close();
-  };
-});
-afterEach(() => close());
-
-const poll = async () => {
-  for (const value of Object.values(polls)) await value.refresh();
-};
-interface Shown extends Record<string, unknown> {
-  status: string;
-  alerts: { severity: string }[];
-  agents: Record<string, object>;
-  metrics: Record<string, object>;
-  tenants: { tenants: object[] };
-  workerPool: { repo: string }[];
-}
-const read = async (query = '') => (await call('GET', `/dashboard${query}`)).json as never as Shown;
-const polled = async (query = '') => {
-  await poll();
-  return read(query);
-};
-
-const enter = async (bare = bench): Promise<number> => {
-  number += 1;
-  return admit(bare, number);
-};
-/** Work on the newest issue that has cost something and failed. */
-async function spend(costUsd: number, of = bench): Promise<void> {
-  const work = await claimWork(of, `w${number}`);
-  const tokens = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
-  const call = { index: 0, model: 'large', provider: 'p', ...tokens, turns: 1, costUsd, stopReason: 'error' as const };
-  const failure = { errorMessage: 'no', errorClass: 'transient' as const, invocations: [call] };
-  await fail(of.engine, work, failure);
-  await sql`delete from tasks`.execute(database.db);
-}
+const { env, at, iso, poll, read, polled, enter, spend } = testDashboard(database);
 
 describe('GET /dashboard', () => {
   test('before the first poll it says so, and shows no part that has not been read', async () => {
@@ -135,7 +28,7 @@ describe('GET /dashboard', () => {
   });
 
   test('lists an agent for each task type that has run, so that all cost is shown with an agent', async () => {
-    agents = [DEVELOPER];
+    env.agents = [DEVELOPER];
     at(-25 * 60);
     await enter();
     await spend(2);
@@ -143,15 +36,17 @@ describe('GET /dashboard', () => {
     await sql`
       insert into runs (tenant_id, task_id, work_id, repo_id, task_type, attempt, agent, worker_id, claim_token_hash,
         claimed_at, lease_expires_at)
-      values (${bench.tenantId}, gen_random_uuid(), gen_random_uuid(), ${bench.repo.id}, 'review', 0, 'reviewer', 'w', 'hash',
+      values (${env.bench.tenantId}, gen_random_uuid(), gen_random_uuid(), ${env.bench.repo.id}, 'review', 0, 'reviewer', 'w', 'hash',
         now(), now())`.execute(database.db);
     await sql`
       insert into task_counts (tenant_id, repo_id, grain, at, task_type, event_type, n)
-      values (${bench.tenantId}, ${bench.repo.id}, 'month', '2026-03-01', 'review', 'task_completed', 1),
-        (${bench.tenantId}, ${bench.repo.id}, 'month', '2026-03-01', 'merge', 'task_enqueued', 1)`.execute(database.db);
+      values (${env.bench.tenantId}, ${env.bench.repo.id}, 'month', '2026-03-01', 'review', 'task_completed', 1),
+        (${env.bench.tenantId}, ${env.bench.repo.id}, 'month', '2026-03-01', 'merge', 'task_enqueued', 1)`.execute(
+      database.db,
+    );
     const worker = { hostname: '', version: '2', taskTypes: ['review' as const], labels: {}, repos: [] };
-    await registerWorker(bench.engine, bench.tenantId, { ...worker, name: 'reviewing' });
-    agents = [];
+    await registerWorker(env.bench.engine, env.bench.tenantId, { ...worker, name: 'reviewing' });
+    env.agents = [];
     const { agents: shown, status } = await polled();
     expect(Object.keys(shown)).toEqual(['monitor', 'analyzer', 'reviewer']);
     expect(shown.reviewer).toMatchObject({
@@ -168,16 +63,16 @@ describe('GET /dashboard', () => {
   test('costs the store nothing', async () => {
     await enter();
     await poll();
-    statements.length = 0;
+    env.statements.length = 0;
     await read();
     await read('?window=30d');
-    expect(statements).toEqual([]);
+    expect(env.statements).toEqual([]);
   });
 
   test('while the store is away it shows what was known last, and that it is unhealthy', async () => {
     await enter();
     const before = await polled();
-    connected = false;
+    env.connected = false;
     expect(await read()).toEqual({ ...before, status: 'unhealthy' });
   });
 
@@ -188,11 +83,11 @@ describe('GET /dashboard', () => {
     const done = await enter();
     await enter();
     await enter();
-    await actOnIssue(bench.engine, { tenantId: bench.tenantId, issueId: paused }, 'pause', {
+    await actOnIssue(env.bench.engine, { tenantId: env.bench.tenantId, issueId: paused }, 'pause', {
       type: 'operator',
       id: 'o',
     } as never);
-    await actOnIssue(bench.engine, { tenantId: bench.tenantId, issueId: done }, 'cancel', {
+    await actOnIssue(env.bench.engine, { tenantId: env.bench.tenantId, issueId: done }, 'cancel', {
       type: 'operator',
       id: 'o',
     } as never);
@@ -203,7 +98,7 @@ describe('GET /dashboard', () => {
   });
 
   test('sums up costs by window, tenant and agent; a tenant near its limit is warned of', async () => {
-    agents = [DEVELOPER];
+    env.agents = [DEVELOPER];
     at(-25 * 60);
     await enter();
     await spend(2);
@@ -228,7 +123,7 @@ describe('GET /dashboard', () => {
       tenants: [
         {
           ...{
-            tenantId: bench.tenantId,
+            tenantId: env.bench.tenantId,
             externalId: 'default',
             name: expect.any(String),
             dailyUsd: 10,
@@ -249,18 +144,18 @@ describe('GET /dashboard', () => {
     expect((await read('?window=30d')).metrics['Acme/Shop']).toMatchObject({ costWindowUsd: 13.5, windowDays: 30 });
   });
 
-  test('shows what agents work on, which workers serve a repo, and what waits there', async () => {
-    agents = [DEVELOPER];
+  test('shows what env.agents work on, which workers serve a repo, and what waits there', async () => {
+    env.agents = [DEVELOPER];
     await enter();
     await enter();
-    const { engine, tenantId } = bench;
+    const { engine, tenantId } = env.bench;
     const worker = { hostname: '', version: '', taskTypes: ['analyze' as const], labels: {} };
     const workerId = await registerWorker(engine, tenantId, { ...worker, name: 'one', repos: ['acme/SHOP'] });
     await registerWorker(engine, tenantId, { ...worker, name: 'two', repos: ['acme/other'] });
     await claim(engine, { tenantId, workerId, taskTypes: ['analyze'], repoIds: null });
     at(5);
     const { agents: shown, workerPool, metrics } = await polled();
-    expect(shown.analyzer).toMatchObject({ inFlightIssues: [`Acme/Shop#${number - 1}`] });
+    expect(shown.analyzer).toMatchObject({ inFlightIssues: [`Acme/Shop#${env.number - 1}`] });
     expect(workerPool).toEqual([
       {
         ...{ repo: 'Acme/Shop', total: 1, idle: 0, busy: 1, draining: 0, offline: 0, utilizationPct: 100 },
@@ -268,7 +163,7 @@ describe('GET /dashboard', () => {
         degradedSince: expect.any(String),
         workers: [
           {
-            ...{ id: workerId, status: 'busy', taskType: 'analyze', issueNumber: number - 1 },
+            ...{ id: workerId, status: 'busy', taskType: 'analyze', issueNumber: env.number - 1 },
             ...{ lastHeartbeat: iso(0), lastClaimAt: iso(0) },
           },
         ],
@@ -289,12 +184,12 @@ describe('GET /dashboard', () => {
   });
 
   test('counts dead letters and host writes of each repo', async () => {
-    number += 1;
-    await addDeadLetter(bench, number);
+    env.number += 1;
+    await addDeadLetter(env.bench, env.number);
     await sql`update projections set status = 'complete'`.execute(database.db);
     await sql`
       insert into projections (tenant_id, repo_id, issue_number, lane, action, status, max_attempts, client_type, idempotency_key)
-      select ${bench.tenantId}, ${bench.repo.id}, 1, 'talk', '{"type":"closeIssue"}', s, 8, 'sandbox', 'dashboard-' || s
+      select ${env.bench.tenantId}, ${env.bench.repo.id}, 1, 'talk', '{"type":"closeIssue"}', s, 8, 'sandbox', 'dashboard-' || s
       from unnest(array['pending', 'failed', 'complete']) s`.execute(database.db);
     const { metrics } = await polled();
     expect(metrics['Acme/Shop']).toMatchObject({ dlqDepth: 1, vcsWriteQueueDepth: 2, vcsWriteQueueFailed: 1 });
@@ -308,7 +203,7 @@ describe('GET /dashboard', () => {
       cloneUrl: '',
       defaultBranch: 'main',
     };
-    await putRepo(bench.engine, other, {
+    await putRepo(env.bench.engine, other, {
       ...repo,
       setupCommand: null,
       poolSize: null,
@@ -322,14 +217,14 @@ describe('GET /dashboard', () => {
   });
 
   test('a bad window is refused', async () => {
-    expect((await call('GET', '/dashboard?window=1h')).json).toMatchObject({ status: 400, code: 'INVALID_INPUT' });
+    expect((await env.call('GET', '/dashboard?window=1h')).json).toMatchObject({ status: 400, code: 'INVALID_INPUT' });
   });
 });
 
 describe('status', () => {
   const raise = (severity: 'info' | 'warning' | 'critical', fingerprint: string = severity) =>
     inTransaction(database.store.tenant, (tx) =>
-      upsertAlert(tx, bench.tenantId, {
+      upsertAlert(tx, env.bench.tenantId, {
         severity,
         detector: 'queue_age',
         fingerprint,
@@ -356,11 +251,11 @@ describe('status', () => {
   });
 
   test('an agent that is not well, and polls that are late, make it degraded', async () => {
-    agents = [{ ...DEVELOPER, health: { ...DEVELOPER.health, status: 'unhealthy' } }];
+    env.agents = [{ ...DEVELOPER, health: { ...DEVELOPER.health, status: 'unhealthy' } }];
     expect((await polled()).status).toBe('degraded');
-    agents = [DEVELOPER];
+    env.agents = [DEVELOPER];
     expect((await read()).status).toBe('healthy');
-    fresh = false;
+    env.fresh = false;
     expect((await read()).status).toBe('degraded');
   });
 });
@@ -370,87 +265,4 @@ test('needs credentials where they are configured', async () => {
   const answer = await guarded.call('GET', '/dashboard');
   await guarded.close();
   expect(answer.json).toMatchObject({ status: 401, code: 'AUTH_REQUIRED' });
-});
-
-describe('the response', () => {
-  const get = (headers: Record<string, string>, query = '') => call('GET', `/dashboard${query}`, { headers });
-
-  test('returns 304 without a body while only the time has passed', async () => {
-    await poll();
-    const first = await get({});
-    const etag = first.headers.get('etag') ?? '';
-    expect(first.status).toBe(200);
-    expect(etag).toMatch(/^W\/"[\w-]{22}"$/);
-    at(1);
-    const second = await get({ 'if-none-match': `"other", ${etag}` });
-    expect([second.status, second.text, second.headers.get('etag')]).toEqual([304, '', etag]);
-    expect(second.headers.get('cache-control')).toBe('private, no-cache');
-  });
-
-  const CHANGES = {
-    'the status': () => {
-      connected = false;
-    },
-    'an agent': () => {
-      agents = [{ ...DEVELOPER, reachable: false }];
-    },
-    'a count': async () => {
-      await enter();
-      await poll();
-    },
-  };
-
-  test.each(Object.entries(CHANGES))('returns 200 with another ETag when %s has changed', async (_what, change) => {
-    await poll();
-    const etag = (await get({})).headers.get('etag') ?? '';
-    await change();
-    const changed = await get({ 'if-none-match': etag });
-    expect(changed.status).toBe(200);
-    expect(changed.headers.get('etag')).not.toBe(etag);
-  });
-
-  test('returns 200 with another ETag when the window or the number of timelines differs', async () => {
-    await enter();
-    await poll();
-    const tags = await Promise.all(
-      ['', '?window=30d', '?timelines=0'].map(async (query) => (await get({}, query)).headers.get('etag')),
-    );
-    expect(new Set(tags).size).toBe(3);
-  });
-
-  test.each([
-    ['br', 'gzip, deflate, br'],
-    ['gzip', 'gzip'],
-    ['gzip', 'br;q=0, gzip'],
-    [null, 'identity'],
-  ])('is encoded as %s when the caller accepts %s', async (encoding, accepted) => {
-    await enter();
-    await poll();
-    const answer = await fetch(`${url}/dashboard`, { headers: { 'accept-encoding': accepted } });
-    expect(answer.headers.get('content-encoding')).toBe(encoding);
-    expect(answer.headers.get('vary')).toBe('accept-encoding');
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(await answer.json()).toEqual(await read());
-  });
-
-  test('is compressed once for callers that come at the same time', async () => {
-    await enter();
-    await poll();
-    const lengths = await Promise.all(
-      Array.from({ length: 8 }, async () => (await fetch(`${url}/dashboard`)).headers.get('content-length')),
-    );
-    expect(new Set(lengths).size).toBe(1);
-    expect(Number(lengths[0])).toBeLessThan(JSON.stringify(await read()).length / 2);
-  });
-
-  test('is as long for HEAD as for GET, and empty', async () => {
-    await poll();
-    const [plain, head] = await Promise.all(
-      ['GET', 'HEAD'].map((method) =>
-        fetch(`${url}/dashboard`, { method, headers: { 'accept-encoding': 'identity' } }),
-      ),
-    );
-    expect(head?.headers.get('content-length')).toBe(plain?.headers.get('content-length'));
-    expect(await head?.text()).toBe('');
-  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { formatAge, formatDuration } from '@pipeline/web/format/duration.ts';
-import { formatIssueCost, formatSum, formatUsd } from '@pipeline/web/format/money.ts';
+import { formatAtLeast, formatIssueCost, formatSum, formatUsd } from '@pipeline/web/format/money.ts';
 import { formatSigned, plural } from '@pipeline/web/format/number.ts';
 import { formatFull, formatHourMinute } from '@pipeline/web/format/time.ts';
 import fc from 'fast-check';
@@ -61,6 +61,15 @@ describe('money', () => {
     [0, 0, '$0.00'],
   ])('a sum of %s beside %s unreported costs is %s', (usd, unreported, text) =>
     expect(formatSum(usd, unreported)).toBe(text),
+  );
+
+  test.each([
+    [2, 0, '$2.00'],
+    [2, 3, '≥ $2.00'],
+    [0, 3, 'unreported'],
+    [0, 0, '–'],
+  ])('a narrow column shows a sum of %s beside %s unreported costs as %s', (usd, unreported, text) =>
+    expect(formatAtLeast(usd, unreported)).toBe(text),
   );
 });
 

@@ -1,6 +1,7 @@
 import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
 import { formatSum } from '@pipeline/web/format/money.ts';
 import { formatCount } from '@pipeline/web/format/number.ts';
+import { CostFigure } from '@pipeline/web/page/cost-figure.tsx';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { Facts } from '@pipeline/web/page/facts.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
@@ -24,11 +25,26 @@ export default function CostsPage() {
             costs && (
               <Facts
                 facts={[
-                  { name: 'Since 00:00 UTC', value: formatSum(costs.todayUsd, costs.todayUnreportedCosts) },
-                  { name: '24 hours', value: formatSum(costs.last24hUsd, costs.last24hUnreportedCosts) },
-                  { name: '7 days', value: formatSum(costs.last7dUsd, costs.last7dUnreportedCosts) },
-                  { name: '30 days', value: formatSum(costs.last30dUsd, costs.last30dUnreportedCosts) },
-                  { name: 'All time', value: formatSum(costs.lifetimeUsd, costs.lifetimeUnreportedCosts) },
+                  {
+                    name: 'Since 00:00 UTC',
+                    value: <CostFigure usd={costs.todayUsd} unreported={costs.todayUnreportedCosts} />,
+                  },
+                  {
+                    name: '24 hours',
+                    value: <CostFigure usd={costs.last24hUsd} unreported={costs.last24hUnreportedCosts} />,
+                  },
+                  {
+                    name: '7 days',
+                    value: <CostFigure usd={costs.last7dUsd} unreported={costs.last7dUnreportedCosts} />,
+                  },
+                  {
+                    name: '30 days',
+                    value: <CostFigure usd={costs.last30dUsd} unreported={costs.last30dUnreportedCosts} />,
+                  },
+                  {
+                    name: 'All time',
+                    value: <CostFigure usd={costs.lifetimeUsd} unreported={costs.lifetimeUnreportedCosts} />,
+                  },
                 ]}
               />
             )

@@ -2,9 +2,9 @@ import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
 import { StateChip } from '@pipeline/web/components/state-chip.tsx';
 import { TitleText } from '@pipeline/web/components/title-text.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
-import { formatSum } from '@pipeline/web/format/money.ts';
 import { formatCount } from '@pipeline/web/format/number.ts';
 import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
+import { CostFigure } from '@pipeline/web/page/cost-figure.tsx';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { Facts } from '@pipeline/web/page/facts.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
@@ -51,7 +51,7 @@ const factsOf = ({ openIssues, inFlightTasks, queueDepth, workerPool, cost }: Ov
   { name: 'Tasks running', value: formatCount(inFlightTasks.length) },
   { name: 'Tasks waiting', value: formatCount(queueDepth.total) },
   { name: 'Workers', value: formatCount(workerPool.total) },
-  { name: 'Cost, 24 hours', value: formatSum(cost.last24hUsd, cost.last24hUnreportedCosts) },
+  { name: 'Cost, 24 hours', value: <CostFigure usd={cost.last24hUsd} unreported={cost.last24hUnreportedCosts} /> },
 ];
 
 function Blocked({ issues }: { issues: Overview['blockedIssues'] }) {

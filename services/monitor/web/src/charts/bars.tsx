@@ -13,15 +13,18 @@ export interface Bar {
 interface BarsProps {
   label: string;
   bars: readonly Bar[];
-  /** Label, bar and figure below each other, for figures of several words. */
-  isWide?: boolean;
+  /**
+   * Where the figures are: beside their bars; beside them where the panel is wide and beside the labels where it is
+   * not, for figures of several words; or below their bars.
+   */
+  figures?: 'beside' | 'adaptive' | 'below';
 }
 
 /** Horizontal bars with their figures: a list for screen readers. */
-export function Bars({ label, bars, isWide = false }: BarsProps) {
+export function Bars({ label, bars, figures = 'beside' }: BarsProps) {
   const longest = Math.max(1e-9, ...bars.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0)));
   return (
-    <ul className={styles.bars} aria-label={label} data-wide={isWide || undefined}>
+    <ul className={styles.bars} aria-label={label} data-figures={figures}>
       {bars.map(({ key, label: name, parts, figure }) => (
         <li key={key} className={styles.bar}>
           <span className={styles.label}>{name}</span>

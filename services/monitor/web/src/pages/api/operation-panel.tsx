@@ -1,4 +1,5 @@
 import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
+import { TitleText } from '@pipeline/web/components/title-text.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
 import { ScrolledText } from '../../markdown/scrolled-text.tsx';
 import { SidePanel } from '../../peek/side-panel.tsx';
@@ -24,7 +25,11 @@ export function OperationPanel({ operation, schemas, onClose }: OperationPanelPr
           <strong>{method.toUpperCase()}</strong> {path}
         </code>
       </p>
-      {description && <p className={layout.text}>{description}</p>}
+      {description && (
+        <p className={layout.text}>
+          <TitleText text={description} />
+        </p>
+      )}
       <div className={styles.curl}>
         <ScrolledText className={layout.code}>{curl}</ScrolledText>
         <CopyButton text={curl} what="curl line" />
@@ -65,7 +70,11 @@ function ParameterLine({ parameter }: { parameter: Parameter }) {
         {parameter.in}, {typeText(schema)}
         {required ? ', required' : ''}
       </span>
-      {description && <p>{description}</p>}
+      {description && (
+        <p>
+          <TitleText text={description} />
+        </p>
+      )}
     </li>
   );
 }

@@ -37,6 +37,7 @@ export function ReposCostPanel({ query, window }: { query: Summary; window: Wind
         ) : (
           <Bars
             label={`Cost by repository, ${label}`}
+            figures="adaptive"
             bars={repos.map((repo) => ({
               key: repo.repo,
               label: repo.repo,
@@ -77,6 +78,7 @@ export function AgentsCostPanel({ query }: { query: Summary }) {
         ) : (
           <Bars
             label="Cost by agent, all time"
+            figures="adaptive"
             bars={agents.map(({ agent, usd, invocations, unreportedCosts }) => ({
               key: agent,
               label: agent,

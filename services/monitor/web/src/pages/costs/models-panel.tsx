@@ -39,6 +39,7 @@ export function ModelsPanel({ query, window }: { query: UseQueryResult<Reply<'co
           <div className={layout.stack}>
             <Bars
               label="Cost by model"
+              figures="adaptive"
               bars={models.map(({ model, provider, usd, unreportedCosts, sharePct }) => ({
                 key: `${provider} ${model}`,
                 label: <span title={provider}>{model}</span>,

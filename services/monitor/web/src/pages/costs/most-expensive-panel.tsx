@@ -9,6 +9,7 @@ import { useQuery } from '@tanstack/react-query';
 import { read } from '../../api/query.ts';
 import { issuePath } from '../../navigation/issue-path.ts';
 import { Panel } from '../../page/panel.tsx';
+import styles from './most-expensive.module.css';
 
 const READ = 500;
 const SHOWN = 10;
@@ -38,10 +39,10 @@ export function MostExpensivePanel({ repo }: { repo: string | undefined }) {
           {dearest.length === 0 ? (
             <EmptyNote title="No issue has a reported cost." />
           ) : (
-            <ol className={layout.list}>
+            <ol className={styles.list}>
               {dearest.map(({ tenant, repo: slug, issueNumber, title, costUsd, state }) => (
-                <li key={`${tenant}/${slug}/${issueNumber}`} className={layout.line}>
-                  <PageLink to={issuePath(slug, issueNumber)} className={layout.grow}>
+                <li key={`${tenant}/${slug}/${issueNumber}`} className={styles.issue}>
+                  <PageLink to={issuePath(slug, issueNumber)} className={styles.title}>
                     {repo ? '' : slug}#{issueNumber} <TitleText text={title} />
                   </PageLink>
                   <StateChip state={state} />

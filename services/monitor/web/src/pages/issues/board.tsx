@@ -1,6 +1,5 @@
 import { Button } from '@pipeline/web/components/button.tsx';
 import { TitleText } from '@pipeline/web/components/title-text.tsx';
-import { formatTotal } from '@pipeline/web/format/money.ts';
 import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
 import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { isState, STATE_NAMES, STATES } from '@pipeline/web/states/states.ts';
@@ -9,6 +8,7 @@ import type { Issue, State } from '../../api/types.ts';
 import styles from './board.module.css';
 import { addressOf } from './columns.tsx';
 import type { IssueValues, SetValues } from './filters.tsx';
+import { IssueCost } from './issue-cost.tsx';
 import { NoIssues } from './no-issues.tsx';
 import { phraseOf } from './phrase.ts';
 import { PullRequest } from './pull-request.tsx';
@@ -90,7 +90,7 @@ function BoardColumn({
 }
 
 function Card({ issue, onPeek }: { issue: Issue; onPeek: (name: string) => void }) {
-  const { repo, issueNumber, title, isPaused, costUsd, unreportedCosts, activeTaskType, assignedAgent } = issue;
+  const { repo, issueNumber, title, isPaused, activeTaskType, assignedAgent } = issue;
   return (
     <article className={styles.card} data-paused={isPaused || undefined}>
       <p className={styles.title}>
@@ -104,7 +104,7 @@ function Card({ issue, onPeek }: { issue: Issue; onPeek: (name: string) => void 
       <p className={styles.facts}>
         <TimeInState issue={issue} />
         <PullRequest issue={issue} />
-        <span>{formatTotal(costUsd, unreportedCosts)}</span>
+        <IssueCost issue={issue} />
         <Button
           kind="quiet"
           glyph="info"

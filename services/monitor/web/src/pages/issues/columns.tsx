@@ -1,7 +1,6 @@
 import { StateChip } from '@pipeline/web/components/state-chip.tsx';
 import { TitleText } from '@pipeline/web/components/title-text.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
-import { formatTotal } from '@pipeline/web/format/money.ts';
 import { inWords } from '@pipeline/web/format/reasons.ts';
 import { STATE_NAMES } from '@pipeline/web/states/states.ts';
 import type { Column } from '@pipeline/web/table/column.ts';
@@ -10,6 +9,7 @@ import { IssueAction } from '../../actions/issue-action.tsx';
 import type { Issue } from '../../api/types.ts';
 import { issuePath } from '../../navigation/issue-path.ts';
 import { RowLink } from '../../navigation/row-link.tsx';
+import { IssueCost } from './issue-cost.tsx';
 import { phraseOf } from './phrase.ts';
 import { PullRequest } from './pull-request.tsx';
 import { TimeInState } from './time-in-state.tsx';
@@ -79,7 +79,8 @@ const others: readonly Column<Issue>[] = [
   {
     id: 'state',
     header: 'State',
-    width: '146px',
+    // Wide enough for the longest name where the columns of text can spare it.
+    width: 'minmax(146px, 162px)',
     sort: ({ state }) => STATE_NAMES.indexOf(state),
     cell: ({ state, isPaused, isBlocked }) => <StateChip state={state} isPaused={isPaused} isBlocked={isBlocked} />,
   },
@@ -124,11 +125,11 @@ const others: readonly Column<Issue>[] = [
   {
     id: 'cost',
     header: 'Cost',
-    width: '84px',
+    width: '92px',
     align: 'end',
     from: 660,
     sort: ({ costUsd }) => costUsd,
-    cell: ({ costUsd, unreportedCosts }) => formatTotal(costUsd, unreportedCosts),
+    cell: (issue) => <IssueCost issue={issue} />,
   },
   {
     id: 'pr',

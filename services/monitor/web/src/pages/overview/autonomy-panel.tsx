@@ -1,9 +1,9 @@
 import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
 import { formatCount, formatPercent, formatSigned } from '@pipeline/web/format/number.ts';
+import { Facts } from '@pipeline/web/page/facts.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { Sparkline } from '../../charts/sparkline.tsx';
 import { Panel } from '../../page/panel.tsx';
-import styles from './overview.module.css';
 import { type OfRepo, overviewReads } from './overview-reads.ts';
 
 /** Merges without a person, compared with the week before, and what was finished today. */
@@ -28,29 +28,22 @@ export function AutonomyPanel({ repo }: OfRepo) {
     >
       {() =>
         data && (
-          <dl className={styles.facts}>
-            <div className={styles.fact}>
-              <dt>Autonomous merges</dt>
-              <dd>{data.mergedIssues === 0 ? '–' : formatPercent(data.ratePct)}</dd>
-            </div>
-            <div className={styles.fact}>
-              <dt>Against the week before</dt>
-              <dd>{formatSigned(data.weekOverWeek.deltaPp)} pp</dd>
-            </div>
-            <div className={styles.fact}>
-              <dt>Merged by day</dt>
-              <dd>
-                <Sparkline
-                  values={data.byDay.map(({ merged }) => merged)}
-                  summary={`Merged by day: ${data.byDay.map(({ merged }) => merged).join(', ')}`}
-                />
-              </dd>
-            </div>
-            <div className={styles.fact}>
-              <dt>Done since 00:00 UTC</dt>
-              <dd>{formatCount(throughput.data?.count)}</dd>
-            </div>
-          </dl>
+          <Facts
+            facts={[
+              { name: 'Autonomous merges', value: data.mergedIssues === 0 ? '–' : formatPercent(data.ratePct) },
+              { name: 'Against the week before', value: `${formatSigned(data.weekOverWeek.deltaPp)} pp` },
+              {
+                name: 'Merged by day',
+                value: (
+                  <Sparkline
+                    values={data.byDay.map(({ merged }) => merged)}
+                    summary={`Merged by day: ${data.byDay.map(({ merged }) => merged).join(', ')}`}
+                  />
+                ),
+              },
+              { name: 'Done since 00:00 UTC', value: formatCount(throughput.data?.count) },
+            ]}
+          />
         )
       }
     </Panel>

@@ -1,7 +1,6 @@
-import { UNKNOWN } from '@pipeline/web/format/duration.ts';
-import { formatUsd, UNREPORTED } from '@pipeline/web/format/money.ts';
-import { formatCount } from '@pipeline/web/format/number.ts';
 import { formatHourMinute, zoneName } from '@pipeline/web/format/time.ts';
+import { CostFigure } from '@pipeline/web/page/cost-figure.tsx';
+import { Facts } from '@pipeline/web/page/facts.tsx';
 import { preferences } from '@pipeline/web/preferences/preferences.ts';
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import { useQuery } from '@tanstack/react-query';
@@ -27,13 +26,27 @@ export function CostPanel({ repo }: OfRepo) {
       {() =>
         costs && (
           <>
-            <dl className={styles.facts}>
-              <Fact name="Today" usd={costs.todayUsd} unreported={costs.todayUnreportedCosts} />
-              <Fact name="24 hours" usd={costs.last24hUsd} unreported={costs.last24hUnreportedCosts} />
-              <Fact name="7 days" usd={costs.last7dUsd} unreported={costs.last7dUnreportedCosts} />
-              <Fact name="30 days" usd={costs.last30dUsd} unreported={costs.last30dUnreportedCosts} />
-              <Fact name="All time" usd={costs.lifetimeUsd} unreported={costs.lifetimeUnreportedCosts} />
-            </dl>
+            <Facts
+              facts={[
+                { name: 'Today', value: <CostFigure usd={costs.todayUsd} unreported={costs.todayUnreportedCosts} /> },
+                {
+                  name: '24 hours',
+                  value: <CostFigure usd={costs.last24hUsd} unreported={costs.last24hUnreportedCosts} />,
+                },
+                {
+                  name: '7 days',
+                  value: <CostFigure usd={costs.last7dUsd} unreported={costs.last7dUnreportedCosts} />,
+                },
+                {
+                  name: '30 days',
+                  value: <CostFigure usd={costs.last30dUsd} unreported={costs.last30dUnreportedCosts} />,
+                },
+                {
+                  name: 'All time',
+                  value: <CostFigure usd={costs.lifetimeUsd} unreported={costs.lifetimeUnreportedCosts} />,
+                },
+              ]}
+            />
             <p className={styles.muted}>
               Today is since 00:00 UTC{here}.
               {costs.lifetimeUnreportedCosts > 0 &&
@@ -43,23 +56,5 @@ export function CostPanel({ repo }: OfRepo) {
         )
       }
     </Panel>
-  );
-}
-
-function Fact({ name, usd, unreported }: { name: string; usd: number; unreported: number }) {
-  const isUnknown = usd === 0 && unreported > 0;
-  return (
-    <div className={styles.fact}>
-      <dt>{name}</dt>
-      <dd>
-        {isUnknown ? UNKNOWN : formatUsd(usd)}
-        {unreported > 0 && (
-          <span className={styles.rest}>
-            {!isUnknown && '+ '}
-            {formatCount(unreported)} {UNREPORTED}
-          </span>
-        )}
-      </dd>
-    </div>
   );
 }

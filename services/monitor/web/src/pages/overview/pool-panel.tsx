@@ -43,7 +43,7 @@ const Pools = memo(function Pools({ all = [], repo }: OfRepo & { all: Pool[] | u
     <>
       <Bars
         label="Workers by repository"
-        isWide
+        figures="below"
         bars={shown.map((pool) => ({
           key: pool.repo,
           label: pool.repo,

@@ -84,6 +84,7 @@ function TypeBars({ depth }: { depth: Reply<'queueDepth'> }) {
   return (
     <Bars
       label="Tasks by type"
+      figures="adaptive"
       bars={depth.byTaskType.map(({ taskType, pending, claimed, oldestPendingAgeMs }) => ({
         key: taskType,
         label: inWords(taskType),
