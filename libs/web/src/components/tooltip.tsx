@@ -13,7 +13,12 @@ export default function Tooltip({ children, text }: TooltipProps) {
   return (
     <TooltipTrigger delay={300} closeDelay={80}>
       <Focusable>{children as ComponentProps<typeof Focusable>['children']}</Focusable>
-      <AriaTooltip className={styles.tip} offset={6}>
+      {/* Inside the landmark: screen readers list what is outside of all landmarks as lost content. */}
+      <AriaTooltip
+        UNSTABLE_portalContainer={document.querySelector('main') ?? document.body}
+        className={styles.tip}
+        offset={6}
+      >
         {text}
       </AriaTooltip>
     </TooltipTrigger>

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import type { TestDatabase } from '@pipeline/testing';
+import { axeFindings } from '@pipeline/testing/axe-findings';
 import { simulateHistory } from '@pipeline/testing/history';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { Pipeline } from '../../src/process/pipeline.ts';
@@ -101,3 +102,6 @@ export async function findings(page: Page): Promise<unknown> {
   await session.send('Runtime.evaluate', { expression: AXE });
   return page.evaluate('axe.run().then((result) => result.violations.map(({ id, nodes }) => [id, nodes[0].html]))');
 }
+
+/** Findings of axe on the page in both themes, each with its theme and its first element. */
+export const findingsInThemes = (page: Page): Promise<unknown[]> => axeFindings(page, AXE);

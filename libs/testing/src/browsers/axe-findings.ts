@@ -1,0 +1,30 @@
+/** What the tests of both sets of pages need of a page of Playwright, which this library does not depend on. */
+interface CheckedPage {
+  context(): {
+    newCDPSession(
+      page: never,
+    ): Promise<{ send(method: 'Runtime.evaluate', what: { expression: string }): Promise<unknown> }>;
+  };
+  emulateMedia(media: { colorScheme: 'light' | 'dark'; reducedMotion: 'reduce' }): Promise<void>;
+  evaluate(expression: string): Promise<unknown>;
+}
+
+const IS_DARK = `matchMedia('(prefers-color-scheme: dark)').matches`;
+const RUN = 'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))';
+
+/**
+ * Returns what axe finds on a page in the light and in the dark theme, each with its theme and its first element.
+ * @param axe the text of axe, which the policy of the page allows only from the debugger.
+ */
+export async function axeFindings(page: CheckedPage, axe: string): Promise<unknown[]> {
+  const session = await page.context().newCDPSession(page as never);
+  await session.send('Runtime.evaluate', { expression: axe });
+  const own = (await page.evaluate(IS_DARK)) ? 'dark' : 'light';
+  const found: unknown[] = [];
+  for (const theme of own === 'dark' ? (['light', 'dark'] as const) : (['dark', 'light'] as const)) {
+    // Without motion: colours would change gradually.
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    for (const finding of (await page.evaluate(RUN)) as unknown[][]) found.push([theme, ...finding]);
+  }
+  return found;
+}
