@@ -96,12 +96,5 @@ export async function logIn(page: Page, password = OLGA.password): Promise<void>
   await page.getByRole('button', { name: 'Log in' }).click();
 }
 
-/** Findings of axe on the page, each with its first element. */
-export async function findings(page: Page): Promise<unknown> {
-  const session = await page.context().newCDPSession(page);
-  await session.send('Runtime.evaluate', { expression: AXE });
-  return page.evaluate('axe.run().then((result) => result.violations.map(({ id, nodes }) => [id, nodes[0].html]))');
-}
-
 /** Findings of axe on the page in both themes, each with its theme and its first element. */
-export const findingsInThemes = (page: Page): Promise<unknown[]> => axeFindings(page, AXE);
+export const findings = (page: Page): Promise<unknown[]> => axeFindings(page, AXE);

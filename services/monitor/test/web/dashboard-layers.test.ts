@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
 import type { Page } from 'playwright-core';
-import { findingsInThemes, inBrowser, logIn, servedDashboard } from './browser.ts';
+import { findings, inBrowser, logIn, servedDashboard } from './browser.ts';
 
 const database = testDatabase();
 
@@ -15,6 +15,8 @@ interface Layer {
   open: (page: Page) => Promise<void>;
   /** What shows that it is open. */
   shows: (page: Page) => ReturnType<Page['locator']>;
+  /** Width of the windows that have it, in pixels. */
+  below?: number;
 }
 
 const press = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click();
@@ -52,13 +54,14 @@ const layersOf = (issue: string): Layer[] => [
     shows: (page) => page.getByRole('complementary').getByRole('toolbar', { name: 'Actions on the issue' }),
   },
   { name: 'new repository', path: '/system/config', open: press('Add a repository'), shows: dialog(/^Add/) },
+  { name: 'list of pages', path: '/', open: press('More'), shows: dialog('Pages'), below: 720 },
   { name: 'new track', path: '/steering/tracks?repo=acme/repo-1', open: press('Add a track'), shows: dialog(/^Add/) },
 ];
 
 inBrowser('the dashboard', () => {
   const { open, api, address } = servedDashboard(database);
 
-  test.each([360])(
+  test.each([360, 768, 1440])(
     'has no findings of axe and no refused resource when something is open over it at %d px',
     async (width) => {
       const { page, complaints } = await open(width, 'light');
@@ -67,14 +70,15 @@ inBrowser('the dashboard', () => {
       await logIn(page);
       await page.getByRole('button', { name: /^Live/ }).waitFor();
       const found: unknown[] = [];
-      for (const layer of layersOf(`/issues/${issue?.repo}/${issue?.issueNumber}`)) {
+      const layers = layersOf(`/issues/${issue?.repo}/${issue?.issueNumber}`);
+      for (const layer of layers.filter(({ below = Number.POSITIVE_INFINITY }) => width < below)) {
         await page.goto(`${address()}/#${layer.path}`);
         await page.getByRole('heading', { level: 1 }).waitFor();
         if (layer.path.startsWith('/issues/'))
           await page.getByRole('toolbar', { name: 'Actions on the issue' }).waitFor();
         await layer.open(page);
         await layer.shows(page).first().waitFor();
-        for (const finding of await findingsInThemes(page)) found.push([layer.name, finding]);
+        for (const finding of await findings(page)) found.push([layer.name, finding]);
         await page.keyboard.press('Escape');
       }
       expect(found).toEqual([]);
