@@ -6,6 +6,19 @@ export function after(ms: number, run: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+/** Calls `run` once the next frame is painted. @returns a function that cancels it. */
+export function afterFrame(run: () => void): () => void {
+  let cancelTimer: (() => void) | undefined;
+  // A frame is painted after its callbacks; a timer alone may run before it.
+  const frame = requestAnimationFrame(() => {
+    cancelTimer = after(0, run);
+  });
+  return () => {
+    cancelAnimationFrame(frame);
+    cancelTimer?.();
+  };
+}
+
 /** Calls `run` every `ms`. @returns a function that ends it. */
 export function every(ms: number, run: () => void): () => void {
   const timer = setInterval(run, ms);

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { after } from './timers.ts';
+import { afterFrame } from './timers.ts';
 
 let hasPainted = false;
 
@@ -11,18 +11,10 @@ export function usePainted(): boolean {
   const [isPainted, setPainted] = useState(hasPainted);
   useEffect(() => {
     if (hasPainted) return;
-    let cancelTimer: (() => void) | undefined;
-    // A frame is painted after its callbacks; a timer alone may run before the first frame.
-    const frame = requestAnimationFrame(() => {
-      cancelTimer = after(0, () => {
-        hasPainted = true;
-        setPainted(true);
-      });
+    return afterFrame(() => {
+      hasPainted = true;
+      setPainted(true);
     });
-    return () => {
-      cancelAnimationFrame(frame);
-      cancelTimer?.();
-    };
   }, []);
   return isPainted;
 }

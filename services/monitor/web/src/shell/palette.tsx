@@ -1,6 +1,6 @@
 import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
 import { useStableCallback } from '@pipeline/web/shared/use-stable-callback.ts';
-import { after } from '@pipeline/web/timing/timers.ts';
+import { afterFrame } from '@pipeline/web/timing/timers.ts';
 import { type KeyboardEvent, memo, useEffect, useRef, useState } from 'react';
 import styles from './palette.module.css';
 import { type Entry, useFound } from './palette-entries.ts';
@@ -37,7 +37,7 @@ function Panel({ onClose }: { onClose: () => void }) {
   const open = useStableCallback((index: number): void => {
     onClose();
     // The palette is gone before the page is rendered.
-    after(0, () => entries[index]?.open());
+    afterFrame(() => entries[index]?.open());
   });
   const move = (to: number): void => {
     const index = (to + entries.length) % entries.length;
