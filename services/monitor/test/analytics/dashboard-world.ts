@@ -42,7 +42,7 @@ const emptyEnvironment = () => ({
   url: '',
   /** The number of the newest issue. */
   number: 0,
-  /** What the dashboard is told about the store, the polls and the agents. */
+  /** What the dashboard knows of the store, the polls and the agents. */
   connected: true,
   fresh: true,
   agents: [] as ReturnType<DashboardDeps['agents']>,
