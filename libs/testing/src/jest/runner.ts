@@ -50,6 +50,10 @@ interface Place {
   end(): Promise<void>;
 }
 
+/** The pool waits 500 ms. */
+const KILLED =
+  'A worker did not exit within 500 ms and was killed: the machine is busy, or a test has left a handle open.\n';
+
 function inWorkers({ maxWorkers }: Config.GlobalConfig): Place {
   const pool = new Worker(new URL('./test-file.ts', import.meta.url), {
     exposedMethods: ['runTestFile'],
@@ -63,7 +67,7 @@ function inWorkers({ maxWorkers }: Config.GlobalConfig): Place {
     run: (file) => pool.runTestFile(file),
     end: async () => {
       const { forceExited } = await pool.end();
-      if (forceExited) process.stderr.write('A worker did not exit and was killed: a test left a handle open.\n');
+      if (forceExited) process.stderr.write(KILLED);
     },
   };
 }
