@@ -1,9 +1,8 @@
 import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
 import { formatSum } from '@pipeline/web/format/money.ts';
 import { formatCount } from '@pipeline/web/format/number.ts';
-import { CostFigure } from '@pipeline/web/page/cost-figure.tsx';
+import { CostFacts } from '@pipeline/web/page/cost-facts.tsx';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
-import { Facts } from '@pipeline/web/page/facts.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
 import { Page } from '@pipeline/web/page/page.tsx';
 import { Panel } from '@pipeline/web/page/panel.tsx';
@@ -21,34 +20,7 @@ export default function CostsPage() {
     <Page title="Costs">
       <div className={layout.stack}>
         <Panel title="Reported by agents" query={query} height={60}>
-          {() =>
-            costs && (
-              <Facts
-                facts={[
-                  {
-                    name: 'Since 00:00 UTC',
-                    value: <CostFigure usd={costs.todayUsd} unreported={costs.todayUnreportedCosts} />,
-                  },
-                  {
-                    name: '24 hours',
-                    value: <CostFigure usd={costs.last24hUsd} unreported={costs.last24hUnreportedCosts} />,
-                  },
-                  {
-                    name: '7 days',
-                    value: <CostFigure usd={costs.last7dUsd} unreported={costs.last7dUnreportedCosts} />,
-                  },
-                  {
-                    name: '30 days',
-                    value: <CostFigure usd={costs.last30dUsd} unreported={costs.last30dUnreportedCosts} />,
-                  },
-                  {
-                    name: 'All time',
-                    value: <CostFigure usd={costs.lifetimeUsd} unreported={costs.lifetimeUnreportedCosts} />,
-                  },
-                ]}
-              />
-            )
-          }
+          {() => costs && <CostFacts costs={costs} today="Since 00:00 UTC" />}
         </Panel>
         <Panel title="By repository" query={query} height={160}>
           {() =>

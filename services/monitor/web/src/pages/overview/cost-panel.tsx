@@ -1,6 +1,5 @@
 import { formatHourMinute, zoneName } from '@pipeline/web/format/time.ts';
-import { CostFigure } from '@pipeline/web/page/cost-figure.tsx';
-import { Facts } from '@pipeline/web/page/facts.tsx';
+import { CostFacts } from '@pipeline/web/page/cost-facts.tsx';
 import { preferences } from '@pipeline/web/preferences/preferences.ts';
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import { useQuery } from '@tanstack/react-query';
@@ -26,27 +25,7 @@ export function CostPanel({ repo }: OfRepo) {
       {() =>
         costs && (
           <>
-            <Facts
-              facts={[
-                { name: 'Today', value: <CostFigure usd={costs.todayUsd} unreported={costs.todayUnreportedCosts} /> },
-                {
-                  name: '24 hours',
-                  value: <CostFigure usd={costs.last24hUsd} unreported={costs.last24hUnreportedCosts} />,
-                },
-                {
-                  name: '7 days',
-                  value: <CostFigure usd={costs.last7dUsd} unreported={costs.last7dUnreportedCosts} />,
-                },
-                {
-                  name: '30 days',
-                  value: <CostFigure usd={costs.last30dUsd} unreported={costs.last30dUnreportedCosts} />,
-                },
-                {
-                  name: 'All time',
-                  value: <CostFigure usd={costs.lifetimeUsd} unreported={costs.lifetimeUnreportedCosts} />,
-                },
-              ]}
-            />
+            <CostFacts costs={costs} today="Today" />
             <p className={styles.muted}>
               Today is since 00:00 UTC{here}.
               {costs.lifetimeUnreportedCosts > 0 &&
