@@ -11,5 +11,6 @@ export * from './request/handler.ts';
 export * from './server/listen.ts';
 export * from './service-handlers.ts';
 export { matchesEtag } from './web/etag.ts';
+export { PreparedBody } from './web/prepared-body.ts';
 export { PreparedJson } from './web/prepared-json.ts';
 export { webAsset, webPage } from './web/web-answers.ts';

@@ -33,7 +33,7 @@ export async function deliver(scope: RequestScope, reply: Reply | undefined, ans
   } else if (body === undefined) {
     empty(scope, status, headers);
   } else if (reply?.type && !reply.type.includes('json')) {
-    send(scope, status, String(body), { 'content-type': `${reply.type}; charset=utf-8`, ...headers });
+    send(scope, status, bytes ?? String(body), { 'content-type': `${reply.type}; charset=utf-8`, ...headers });
   } else {
     send(scope, status, JSON.stringify(body), { ...JSON_TYPE, ...headers });
   }

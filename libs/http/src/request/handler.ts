@@ -46,9 +46,10 @@ export interface HandlerInput<T extends AnyRoute, I> {
 type Content<R extends Reply> = R extends { streamed: true }
   ? { stream: (response: ServerResponse) => Promise<void> | void }
   : R extends { body: infer B extends z.ZodType }
-    ? // `json` is the serialized body, for lists that the store keeps as text; `bytes` is what is sent of it, with its
+    ? // `json` is the serialized body, for lists that the store keeps as text; `bytes` is what is sent of a text, with its
       // content encoding in the headers.
-      { body: z.input<B> } | { json: string; bytes?: Buffer }
+        | (z.input<B> extends string ? { body: string; bytes?: Buffer } : { body: z.input<B> })
+        | { json: string; bytes?: Buffer }
     : { body?: undefined };
 
 /** One of the declared responses. Errors are thrown as AppError. */

@@ -83,7 +83,7 @@ export async function monitorService(
     log,
     registry: metrics.registry,
     now,
-    metricsText: () => metrics.registry.metrics(),
+    metricsKeptMs: 0,
   });
   return {
     app,

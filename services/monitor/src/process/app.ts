@@ -8,6 +8,7 @@ import type { Registry } from 'prom-client';
 import type { Dashboard } from '../analytics/dashboard.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { LogIndex } from '../logs/log-index.ts';
+import { metricsText } from '../prometheus/metrics-text.ts';
 import { registerProcessGauges } from '../prometheus/process-gauges.ts';
 import { authHandlers } from '../routes/accounts/accounts.ts';
 import { auditHandlers } from '../routes/accounts/audit.ts';
@@ -76,8 +77,8 @@ export interface MonitorApp {
   answerCheck: 'throw' | 'log';
   log: Logger;
   registry: Registry;
-  /** Of that registry, in the text format of Prometheus. */
-  metricsText: () => Promise<string>;
+  /** For how long one text of its metrics serves all requests. */
+  metricsKeptMs: number;
   now: () => Date;
 }
 
@@ -127,7 +128,7 @@ export function createMonitorApp(options: MonitorApp): Express {
       ...dashboardHandlers(options.dashboard),
       ...(pipeline ? handlersReportingOutages(pipeline.storeWatch, stored) : stored),
       ...metricDefinitionHandlers(),
-      ...staticHandlers(options.webDir, options.metricsText),
+      ...staticHandlers(options.webDir, metricsText(registry, options.metricsKeptMs)),
     },
     authenticators: { operator: auth.operator },
     limits: { identity: { operator } },

@@ -10,7 +10,6 @@ import type { Credentials } from '../auth/credentials.ts';
 import { type ConnectedHost, connectHosts } from '../hosts/hosts.ts';
 import { WriteBudget } from '../hosts/write-budget.ts';
 import { LogIndex } from '../logs/log-index.ts';
-import { metricsText } from '../prometheus/metrics-text.ts';
 import type { ConfigRouteDeps } from '../routes/settings.ts';
 import { type LoadedConfig, loadConfig, type Variables } from '../settings/config.ts';
 import { ConfigInForce } from '../settings/config-in-force.ts';
@@ -59,7 +58,7 @@ export async function startMonitor(context: Context, variables: Variables, webDi
     answerCheck: 'log',
     log,
     registry: metrics.registry,
-    metricsText: metricsText(metrics.registry, METRICS_KEPT_MS),
+    metricsKeptMs: METRICS_KEPT_MS,
     now,
   });
   const served = await listen(app, { host: env.HOST, port: env.PORT });

@@ -1,3 +1,4 @@
+import { PreparedBody } from '@pipeline/http';
 import type { Registry } from 'prom-client';
 
 /**
@@ -9,15 +10,15 @@ export function metricsText(
   registry: Pick<Registry, 'metrics'>,
   keptMs: number,
   clock = () => performance.now(),
-): () => Promise<string> {
-  let last: { until: number; text: Promise<string> } | null = null;
+): () => Promise<PreparedBody> {
+  let last: { until: number; body: Promise<PreparedBody> } | null = null;
   return () => {
-    if (last !== null && clock() < last.until) return last.text;
-    const made = { until: clock() + keptMs, text: registry.metrics() };
+    if (last !== null && clock() < last.until) return last.body;
+    const made = { until: clock() + keptMs, body: registry.metrics().then((text) => new PreparedBody(text)) };
     last = made;
-    made.text.catch(() => {
+    made.body.catch(() => {
       if (last === made) last = null;
     });
-    return made.text;
+    return made.body;
   };
 }

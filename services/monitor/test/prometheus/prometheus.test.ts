@@ -89,4 +89,13 @@ describe('/prometheus', () => {
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(answer.text).toContain('svc_up 1');
   });
+
+  test('is compressed for a server that accepts it, as Prometheus does', async () => {
+    const served = await serveApp({ registry: createMetrics({ processMetrics: true }).registry });
+    cleanups.push(served.close);
+    const answer = await fetch(`${served.url}/prometheus`, { headers: { 'accept-encoding': 'gzip' } });
+    expect(answer.headers.get('content-encoding')).toBe('gzip');
+    expect(answer.headers.get('vary')).toBe('accept-encoding');
+    expect(Number(answer.headers.get('content-length'))).toBeLessThan((await answer.text()).length / 2);
+  });
 });

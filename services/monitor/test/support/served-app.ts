@@ -122,7 +122,7 @@ export async function serveApp({ pipeline, ...over }: Over = {}) {
     answerCheck: 'throw',
     log: silentLogger,
     registry,
-    metricsText: () => registry.metrics(),
+    metricsKeptMs: 0,
     now,
     ...over,
   });

@@ -1,5 +1,5 @@
 import type { staticRoutes } from '@pipeline/contract';
-import { type HandlersOf, webAsset, webPage } from '@pipeline/http';
+import { type HandlersOf, type PreparedBody, webAsset, webPage } from '@pipeline/http';
 import { PLACEHOLDER, PLACEHOLDER_POLICY } from './placeholder-page.ts';
 
 /**
@@ -8,9 +8,12 @@ import { PLACEHOLDER, PLACEHOLDER_POLICY } from './placeholder-page.ts';
  */
 export const staticHandlers = (
   webDir: string,
-  metricsText: () => Promise<string>,
+  metricsText: () => Promise<PreparedBody>,
 ): HandlersOf<typeof staticRoutes> => ({
-  getMetricsText: async () => ({ status: 200, body: await metricsText() }),
+  getMetricsText: async ({ request }) => {
+    const body = await metricsText();
+    return { status: 200, body: body.text, ...(await body.encodedFor(request)) };
+  },
 
   getDashboardPage: async ({ request }) => {
     const headers = { 'content-security-policy': PLACEHOLDER_POLICY, 'cache-control': 'no-cache' };
