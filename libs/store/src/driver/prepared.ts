@@ -59,6 +59,24 @@ const builder = new Kysely<DB>({
 
 const placeholder: Params<object> = (key) => sql`${new Placeholder(key)}`;
 
+const definitions: (() => unknown)[] = [];
+
+/** Statements are compiled when they are first used: there are hundreds, and the start of a service would pay for all. */
+function compiledOnFirstUse<T>(compile: () => T): () => T {
+  let compiled: T | undefined;
+  const first = () => {
+    compiled ??= compile();
+    return compiled;
+  };
+  definitions.push(first);
+  return first;
+}
+
+/** Compiles every statement of the modules that are loaded. @throws Error for the first one that is not valid. */
+export function compileAll(): void {
+  for (const compile of definitions) compile();
+}
+
 /** @throws Error for a statement that takes `*`. */
 function templateOf(name: string, built: Compilable | RawBuilder<unknown>): Template {
   const { sql: text, parameters } = built.compile(builder);
@@ -77,7 +95,7 @@ function valuesOf(name: string, parameters: readonly unknown[], params: object):
 }
 
 /**
- * Builds a statement once, for hot paths. It runs as a named prepared statement: the server parses and plans it once
+ * Builds a statement once, when it is first used, for hot paths. It runs as a named prepared statement: the server parses and plans it once
  * per connection. The text is fixed, so lists are `= any(${p('ids')})` and a choice of columns is two statements.
  *
  *     const byId = prepared('task-by-id', (db, p: Params<{ tenantId: number; id: string }>) =>
@@ -90,13 +108,19 @@ export function prepared<P extends object, R>(
   name: string,
   build: (db: Kysely<DB>, param: Params<P>) => Compilable<R> | RawBuilder<R>,
 ): PreparedStatement<P, R> {
-  const template = templateOf(name, build(builder, placeholder as Params<P>));
-  const text = markPrepared(name, template.text);
-  const execute = (db: Db, params: P): Promise<QueryResult<R>> =>
-    db.executeQuery(CompiledQuery.raw(text, valuesOf(name, template.parameters, params)) as CompiledQuery<R>);
+  const compiled = compiledOnFirstUse(() => {
+    const { text, parameters } = templateOf(name, build(builder, placeholder as Params<P>));
+    return { text: markPrepared(name, text), parameters };
+  });
+  const execute = (db: Db, params: P): Promise<QueryResult<R>> => {
+    const { text, parameters } = compiled();
+    return db.executeQuery(CompiledQuery.raw(text, valuesOf(name, parameters, params)) as CompiledQuery<R>);
+  };
   return {
     name,
-    sql: text,
+    get sql() {
+      return compiled().text;
+    },
     all: async (db, params) => (await execute(db, params)).rows,
     first: async (db, params) => (await execute(db, params)).rows[0],
     run: async (db, params) => Number((await execute(db, params)).numAffectedRows ?? 0),
@@ -131,8 +155,8 @@ export function preparedWrite<P extends object>(
   name: string,
   build: (db: Kysely<DB>, param: Params<P>) => Built | BuiltWithCtes,
 ): PreparedWrite<P> {
-  const write = writeOf(name, build(builder, placeholder as Params<P>));
-  return { name, run: async (db, params) => void (await db.executeQuery(queryOf(write, params))) };
+  const write = compiledOnFirstUse(() => writeOf(name, build(builder, placeholder as Params<P>)));
+  return { name, run: async (db, params) => void (await db.executeQuery(queryOf(write(), params))) };
 }
 
 function writeOf(name: string, built: Built | BuiltWithCtes): Write {
@@ -153,8 +177,9 @@ export function mergedWrite<A extends object, B extends object>(
   second: PreparedWrite<B>,
   build: (db: Kysely<DB>, param: Params<A & B>) => BuiltWithCtes,
 ): void {
-  const write = writeOf(`${first.name}-${second.name}`, build(builder, placeholder as Params<A & B>));
-  defineMerge(first.name, second.name, (params) => queryOf(write, params));
+  const name = `${first.name}-${second.name}`;
+  const write = compiledOnFirstUse(() => writeOf(name, build(builder, placeholder as Params<A & B>)));
+  defineMerge(first.name, second.name, (params) => queryOf(write(), params));
 }
 
 type OfRow = { tenantId: number; id: number };
@@ -172,16 +197,22 @@ export function preparedPatch<P extends object>(
   table: PatchedTable,
   build: (param: Params<P>) => Readonly<Record<string, RawBuilder<unknown>>>,
 ): PreparedWrite<P & OfRow> {
-  const assignments = Object.entries(build(placeholder as Params<P>)).map(([column, value]) => ({
-    column,
-    ...templateOf(name, value),
-  }));
-  const patch = definePatch(name, table, assignments);
+  const compiled = compiledOnFirstUse(() => {
+    const values = Object.entries(build(placeholder as Params<P>));
+    return definePatch(
+      name,
+      table,
+      values.map(([column, value]) => ({ column, ...templateOf(name, value) })),
+    );
+  });
   return {
     name,
     run: async (db, params) => {
-      const values = new Map(assignments.map(({ column, parameters }) => [column, valuesOf(name, parameters, params)]));
-      await db.executeQuery(new PatchQuery(patch, values, [params.tenantId, params.id]));
+      const patch = compiled();
+      const values = patch.assignments.map(
+        ({ column, parameters }) => [column, valuesOf(name, parameters, params)] as const,
+      );
+      await db.executeQuery(new PatchQuery(patch, new Map(values), [params.tenantId, params.id]));
     },
   };
 }

@@ -151,12 +151,16 @@ test('a write issued in the turn in which the transaction fails is not run after
   await db.close();
 });
 
-test('refuses a write without a table, and a name of a CTE that is taken', () => {
-  expect(() => preparedWrite('test-nothing', () => sql`select 1`)).toThrow('test-nothing writes no table');
-  const again = () =>
-    preparedWrite('test-again', () => ({
-      ctes: { test_gone: sql`delete from runs` },
-      main: sql`delete from tasks`,
-    }));
-  expect(again).toThrow('another write has a CTE named test_gone');
+test('refuses a write without a table, and a name of a CTE that is taken', async () => {
+  const { tenant } = database.store;
+  const nothing = preparedWrite('test-nothing', () => sql`select 1`);
+  await expect(nothing.run(tenant, {})).rejects.toThrow('test-nothing writes no table');
+  const [first, second] = ['test-first', 'test-second'].map((name) =>
+    preparedWrite(name, (db, p: Params<{ tenantId: number }>) => ({
+      ctes: { test_taken: db.deleteFrom('runs').where('tenant_id', '=', p('tenantId')) },
+      main: db.deleteFrom('tasks').where('tenant_id', '=', p('tenantId')),
+    })),
+  );
+  await first?.run(tenant, { tenantId: 1 });
+  await expect(second?.run(tenant, { tenantId: 1 })).rejects.toThrow('another write has a CTE named test_taken');
 });

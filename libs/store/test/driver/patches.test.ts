@@ -162,7 +162,8 @@ test('replaces a row within a unique key when a deletion and an insertion are me
   await db.close();
 });
 
-test('refuses a patch whose value reads a table', () => {
-  const reading = () => preparedPatch('test-reading', 'issues', () => ({ plan: sql`(select id from runs limit 1)` }));
-  expect(reading).toThrow('patch test-reading: the value of plan reads a table');
+test('refuses a patch whose value reads a table', async () => {
+  const reading = preparedPatch('test-reading', 'issues', () => ({ plan: sql`(select id from runs limit 1)` }));
+  const run = reading.run(database.store.tenant, { tenantId: 1, id: 1 });
+  await expect(run).rejects.toThrow('patch test-reading: the value of plan reads a table');
 });

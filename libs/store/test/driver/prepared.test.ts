@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { COLUMNS } from '../../src/driver/database.generated.ts';
+import { compileAll } from '../../src/driver/prepared.ts';
 import { inTransaction, type Params, prepared } from '../../src/index.ts';
 
 const database = testDatabase();
@@ -66,8 +67,12 @@ test('refuses a second text for a name on the connection that prepared the first
   await store.close();
 });
 
+test('every statement of the store is valid, used or not', () => {
+  expect(compileAll).not.toThrow();
+});
+
 test('refuses a name that Postgres would truncate', () => {
-  expect(() => prepared('Two Words', () => sql`select 1`)).toThrow('not a statement name');
+  expect(() => prepared('Two Words', () => sql`select 1`).sql).toThrow('not a statement name');
 });
 
 test('runs a prepared statement after a migration has added a column', async () => {
@@ -83,8 +88,8 @@ test('runs a prepared statement after a migration has added a column', async () 
 });
 
 test.each(['select * from tenants', 'delete from tenants returning *', 'select t.* from tenants t'])(
-  'what would change with the next column is refused when it is built: %s',
+  'what would change with the next column is refused when it is compiled: %s',
   (text) => {
-    expect(() => prepared('tenants-star', () => sql.raw(text))).toThrow('name its columns');
+    expect(() => prepared('tenants-star', () => sql.raw(text)).sql).toThrow('name its columns');
   },
 );
