@@ -12,7 +12,7 @@ import { cp, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
-import { apart, ascii, requireAscii } from './bundle/plugins.mjs';
+import { apart, ascii, oneLocale, requireAscii } from './bundle/plugins.mjs';
 
 const root = join(import.meta.dirname, '..');
 
@@ -73,7 +73,7 @@ async function bundle({ programs, web, files, format = 'cjs' }, out) {
   await mkdir(maps, { recursive: true });
   const separate = apart();
   const options = optionsOf(format, bin);
-  const outputs = await built({ ...options, entryPoints: programs, plugins: [ascii, separate.plugin] });
+  const outputs = await built({ ...options, entryPoints: programs, plugins: [ascii, oneLocale, separate.plugin] });
   const libraries = separate.entryPoints(outputs);
   if (Object.keys(libraries).length > 0) {
     Object.assign(outputs, await built({ ...options, entryPoints: libraries, plugins: [ascii] }));

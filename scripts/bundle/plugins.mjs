@@ -2,7 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { parse } from 'node:path';
 
 /** Large libraries that are loaded when they are first needed, by their import; each becomes a file beside the program. */
-const APART = { 'gpt-tokenizer/encoding/o200k_base': 'tokenizer' };
+const APART = {
+  '@modelcontextprotocol/server': 'mcp',
+  'gpt-tokenizer/encoding/o200k_base': 'tokenizer',
+  'oidc-provider': 'oauth',
+};
 
 /**
  * Leaves those libraries out of a program: V8 keeps the text of a program in memory, executed or not.
@@ -14,14 +18,17 @@ export function apart() {
     name: 'apart',
     setup(build) {
       const extension = build.initialOptions.outExtension?.['.js'] ?? '.js';
-      build.onResolve({ filter: /^gpt-tokenizer\// }, async ({ path, kind, pluginData, ...from }) => {
-        const name = APART[path];
-        if (kind !== 'dynamic-import' || name === undefined || pluginData === apart) return undefined;
-        const { path: file, errors } = await build.resolve(path, { ...from, kind, pluginData: apart });
-        if (errors.length > 0) return { errors };
-        met[name] = file;
-        return { path: `./${name}${extension}`, external: true };
-      });
+      build.onResolve(
+        { filter: /^(@modelcontextprotocol|gpt-tokenizer|oidc-provider)/ },
+        async ({ path, kind, pluginData, ...from }) => {
+          const name = APART[path];
+          if (kind !== 'dynamic-import' || name === undefined || pluginData === apart) return undefined;
+          const { path: file, errors } = await build.resolve(path, { ...from, kind, pluginData: apart });
+          if (errors.length > 0) return { errors };
+          met[name] = file;
+          return { path: `./${name}${extension}`, external: true };
+        },
+      );
     },
   };
   const entryPoints = (outputs) => {
@@ -41,6 +48,16 @@ export const ascii = {
       const escaped = text.replaceAll(BEYOND_ASCII, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
       return escaped === text ? undefined : { contents: escaped, loader: 'ts' };
     });
+  },
+};
+
+/** Leaves out the messages of zod in other languages: its namespace names them all, and each is built at the start. */
+export const oneLocale = {
+  name: 'one-locale',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+    }));
   },
 };
 

@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const PACKAGE = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*\/node_modules\/)/;
 
 /** Libraries that a service loads when they are first used; their start would cost as much as the rest of it. */
-const LAZY = ['@modelcontextprotocol/server', 'gpt-tokenizer'];
+const LAZY = ['@modelcontextprotocol/server', 'gpt-tokenizer', 'koa', 'oidc-provider'];
 
 /** Packages whose modules a program runs before anything happens: reached from its entry without a dynamic import. */
 function packagesAtStart({ inputs, outputs }: Metafile, entry: string): Set<string> {

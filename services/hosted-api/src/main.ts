@@ -5,7 +5,6 @@ import { createNotifications, openStore, requireStore } from '@pipeline/store';
 import type { z } from 'zod';
 import { createHostedContext } from './context/context.ts';
 import { storeDetailsOf } from './context/store-details.ts';
-import { requireInnerAddressGuard } from './oauth/inner-addresses.ts';
 import { createHostedApp } from './process/app.ts';
 import { hostedEnv } from './process/env.ts';
 import { oauthOptions } from './process/oauth-options.ts';
@@ -27,7 +26,6 @@ async function start(
   { env, log, metrics, stack }: ServiceContext<z.output<z.ZodObject<typeof hostedEnv>>>,
   variables: Readonly<Record<string, string | undefined>>,
 ) {
-  requireInnerAddressGuard();
   const issuerOf = gitIssuers(
     [
       { kind: 'github', apiUrl: env.GITHUB_API_URL, id: env.GITHUB_APP_ID, key: env.GITHUB_APP_PRIVATE_KEY },

@@ -18,13 +18,15 @@ import {
   type TokenKind,
   touchConnection,
 } from '@pipeline/store';
-import Provider, { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
+import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider';
 import { type PublicAddress, SCOPE } from '../auth/public-address.ts';
 import { hashOfToken } from '../auth/token-hash.ts';
 import type { Consents } from './consents.ts';
+import type { OauthLibrary } from './library.ts';
 import type { TokenRequests } from './token-requests.ts';
 
 export interface AdapterDeps {
+  library: OauthLibrary;
   store: Store;
   tokenRequests: TokenRequests;
   consents: Consents;
@@ -55,7 +57,7 @@ export function adapters(deps: AdapterDeps): AdapterFactory {
 }
 
 /** A payload holds the token itself as `jti`: it is left out of the store, and added again from the presented token. */
-function tokenAdapter(kind: TokenKind, { tokenRequests }: AdapterDeps): Adapter {
+function tokenAdapter(kind: TokenKind, { library: { errors }, tokenRequests }: AdapterDeps): Adapter {
   return {
     ...REST,
     async upsert(id, { jti: _secret, ...payload }, expiresIn = 0) {
@@ -82,7 +84,7 @@ function tokenAdapter(kind: TokenKind, { tokenRequests }: AdapterDeps): Adapter 
  * Access tokens of programs without a user in front of them, such as a CI pipeline. They belong to the connection that was
  * created with the client, so they carry the rights of its user and end with it.
  */
-function clientCredentialsAdapter({ tokenRequests, address }: AdapterDeps): Adapter {
+function clientCredentialsAdapter({ library: { errors }, tokenRequests, address }: AdapterDeps): Adapter {
   return {
     ...REST,
     async find(id) {
@@ -133,7 +135,7 @@ function connectionAdapter({ store, consents, address, tokenRequests }: AdapterD
   };
 }
 
-function clientAdapter({ store }: AdapterDeps): Adapter {
+function clientAdapter({ library: { Provider }, store }: AdapterDeps): Adapter {
   return {
     ...REST,
     async upsert(id, metadata) {
@@ -142,7 +144,7 @@ function clientAdapter({ store }: AdapterDeps): Adapter {
     async find(id) {
       const metadata = await findClient(store.tenant, id);
       if (!metadata) return undefined;
-      return (isCredentialsClient(id) ? { ...metadata, ...usedMethod() } : metadata) as AdapterPayload;
+      return (isCredentialsClient(id) ? { ...metadata, ...usedMethod(Provider) } : metadata) as AdapterPayload;
     },
   };
 }
@@ -150,12 +152,12 @@ function clientAdapter({ store }: AdapterDeps): Adapter {
 const isCredentialsClient = (id: string): boolean => id.startsWith(CREDENTIALS_CLIENT);
 
 /** The library allows one method for each client; RFC 6749 leaves the choice to the client. */
-const usedMethod = () => ({
+const usedMethod = (Provider: OauthLibrary['Provider']) => ({
   token_endpoint_auth_method: Provider.ctx?.oidc.params?.client_secret ? 'client_secret_post' : 'client_secret_basic',
 });
 
 /** State of an authorization in progress, of one browser; the ids are secrets of its cookies. */
-function artifactAdapter(model: string, { store: { tenant: db } }: AdapterDeps): Adapter {
+function artifactAdapter(model: string, { library: { errors }, store: { tenant: db } }: AdapterDeps): Adapter {
   return {
     ...REST,
     async upsert(id, { jti: _secret, ...payload }, expiresIn = 0) {

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type Provider from 'oidc-provider';
-import type { Client, Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import type { Client, Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { type AuthorizationProblem, programOf } from '../accounts/program.ts';
 import type { Page } from '../pages/layout.ts';
 

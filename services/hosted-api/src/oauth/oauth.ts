@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { addressKey, createLoginLimit, type LoginFailure, type LoginLimit } from '@pipeline/http';
 import type { Logger } from '@pipeline/runtime';
 import { hasConnection, type Store } from '@pipeline/store';
-import type Provider from 'oidc-provider';
 import { BrowserSessions } from '../accounts/browser-sessions.ts';
 import { oauthKeys } from '../accounts/keys.ts';
 import { storedCounter } from '../accounts/login-limit.ts';
@@ -12,7 +11,7 @@ import { sharedRateLimiter } from '../auth/shared-rate-limit.ts';
 import { authorizationProblemPage } from '../pages/problem-page.ts';
 import { type Consents, createConsents } from './consents.ts';
 import { libraryRequest } from './library-request.ts';
-import { createProvider } from './provider.ts';
+import { createServer, type OauthServer } from './server.ts';
 import { TokenRequests } from './token-requests.ts';
 
 export interface OauthOptions {
@@ -34,7 +33,7 @@ const DEVICE_CODES = 20;
 
 /** The OAuth server and the logins that it needs. */
 export interface Oauth {
-  readonly provider: Provider;
+  readonly server: () => Promise<OauthServer>;
   readonly consents: Consents;
   readonly sessions: BrowserSessions;
   readonly lifetimes: TokenLifetimes;
@@ -57,7 +56,7 @@ interface OauthDeps {
   onLoginFailure: (failure: LoginFailure) => Promise<void>;
 }
 
-/** Wires the OAuth server. No statement is sent. */
+/** Wires the OAuth server. No statement is sent, and the library is not loaded. */
 export function createOauth(
   { store, address, log, onLoginFailure }: OauthDeps,
   { keys: secrets, lifetimes, limits }: OauthOptions,
@@ -67,7 +66,7 @@ export function createOauth(
   const sessions = new BrowserSessions(store, keys, address);
   const hour = { windowSeconds: 3600 };
   const registrations = sharedRateLimiter(store.tenant, { name: 'registration', limit: limits.registrations, ...hour });
-  const provider = createProvider({
+  const server = createServer({
     store,
     address,
     consents,
@@ -87,9 +86,8 @@ export function createOauth(
     },
     errorPage: authorizationProblemPage,
   });
-  const callback = provider.callback();
   return {
-    provider,
+    server,
     consents,
     registrations,
     sessions,
@@ -97,7 +95,7 @@ export function createOauth(
     logins: createLoginLimit({ limit: limits.logins, counter: storedCounter(store.tenant), onFailure: onLoginFailure }),
     deviceCodes: sharedRateLimiter(store.tenant, { name: 'device-code', limit: DEVICE_CODES, windowSeconds: 300 }),
     tokens: sharedRateLimiter(store.tenant, { name: 'token', limit: limits.tokens, windowSeconds: 300 }),
-    answer: (request, response) => callback(request, response),
+    answer: async (request, response) => (await server()).callback(request, response),
     request: (request, more) => libraryRequest(request, address, more),
   };
 }

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { displayText } from '@pipeline/domain';
 import type { Logger } from '@pipeline/runtime';
-import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import type { Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { OauthKeys } from '../accounts/keys.ts';
 import {
   CODE_SECONDS,
@@ -41,7 +41,7 @@ export interface ProviderDeps extends AdapterDeps, ErrorPageDeps {
 /** The OAuth server: the library's protocol over our store. Nothing is sent and no port is opened. */
 export function createProvider(deps: ProviderDeps): Provider {
   const errorPages = new AuthorizationErrors(deps);
-  const provider = new Provider(deps.address.origin, configuration(deps, errorPages));
+  const provider = new deps.library.Provider(deps.address.origin, configuration(deps, errorPages));
   errorPages.hold(provider);
   // Its addresses and the `secure` of its cookies come from headers that library-request.ts writes.
   provider.proxy = true;
@@ -116,7 +116,7 @@ function logFailures(provider: Provider, log: Logger): void {
 }
 
 function configuration(deps: ProviderDeps, errorPages: AuthorizationErrors): Configuration {
-  const { address, keys, lifetimes } = deps;
+  const { library, address, keys, lifetimes } = deps;
   return {
     adapter: adapters(deps),
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
@@ -138,7 +138,7 @@ function configuration(deps: ProviderDeps, errorPages: AuthorizationErrors): Con
     features: features(deps),
     findAccount: (_ctx, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
     interactions: {
-      policy: askEachTime() as never,
+      policy: askEachTime(library) as never,
       url: (_ctx, { uid }) => interactionPath(uid),
     },
     jwks: { keys: [keys.signing as never] },
@@ -171,7 +171,7 @@ function configuration(deps: ProviderDeps, errorPages: AuthorizationErrors): Con
 
 const off = { enabled: false };
 
-function features({ address, lifetimes, allowFetch }: ProviderDeps): NonNullable<Configuration['features']> {
+function features({ library, address, lifetimes, allowFetch }: ProviderDeps): NonNullable<Configuration['features']> {
   return {
     clientCredentials: { enabled: true },
     deviceFlow: { enabled: true, deviceInfo: (ctx) => ({ ip: ctx.ip }) },
@@ -201,7 +201,7 @@ function features({ address, lifetimes, allowFetch }: ProviderDeps): NonNullable
       useGrantedResource: () => true,
       getResourceServerInfo(_ctx, indicator) {
         if (indicator !== address.resource)
-          throw new errors.InvalidTarget(`the only resource here is ${address.resource}`);
+          throw new library.errors.InvalidTarget(`the only resource here is ${address.resource}`);
         return {
           scope: SCOPE,
           audience: address.resource,

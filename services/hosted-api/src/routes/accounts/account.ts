@@ -2,7 +2,6 @@ import type { pageRoutes } from '@pipeline/contract';
 import { PASSWORD_LENGTH, verifyPassword } from '@pipeline/engine';
 import { type HandlerInput, RateLimited } from '@pipeline/http';
 import { type Account, findAccount, liveConnectionsOf, revokeConnection, type Store } from '@pipeline/store';
-import { errors } from 'oidc-provider';
 import { type Program, programOf } from '../../accounts/program.ts';
 import type { IdentityProvider } from '../../accounts/providers/identity-provider.ts';
 import type { Oauth } from '../../oauth/oauth.ts';
@@ -114,9 +113,11 @@ async function accountOf(store: Store, email: string, password: string): Promise
 }
 
 /** The program of the authorization that a login leads back to; null when there is none any more. */
-async function programAsking({ provider }: Oauth, returnTo: string): Promise<Program | null> {
+async function programAsking(oauth: Oauth, returnTo: string): Promise<Program | null> {
   const uid = RETURN.exec(returnTo)?.[1];
-  const interaction = uid === undefined ? undefined : await provider.Interaction.find(uid);
+  if (uid === undefined) return null;
+  const { provider, errors } = await oauth.server();
+  const interaction = await provider.Interaction.find(uid);
   if (!interaction) return null;
   try {
     const client = await provider.Client.find(String(interaction.params.client_id));

@@ -9,7 +9,8 @@ export async function connect(
   { account, program }: { account: Account; program: Program },
   { tenantId }: Organisation,
 ): Promise<string> {
-  const grant = new oauth.provider.Grant({ accountId: String(account.id), clientId: program.id });
+  const { provider } = await oauth.server();
+  const grant = new provider.Grant({ accountId: String(account.id), clientId: program.id });
   grant.addResourceScope(resource, SCOPE);
   return oauth.consents.run({ tenantId, clientName: program.name }, () => grant.save());
 }

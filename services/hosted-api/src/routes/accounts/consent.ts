@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Account, type Organisation, organisationsOf } from '@pipeline/store';
-import { errors, type InteractionResults } from 'oidc-provider';
+import type { InteractionResults } from 'oidc-provider';
 import { type Program, programOf } from '../../accounts/program.ts';
 import type { TokenLifetimes } from '../../accounts/token-lifetimes.ts';
 import { SCOPE } from '../../auth/public-address.ts';
@@ -61,9 +61,10 @@ async function ask(deps: PageDeps, input: PageInput<'showConsent' | 'decideConse
   const { oauth, store } = deps;
   const { request, params, address } = input;
   const seen = oauth.request(request, { client: address });
+  const { provider, errors } = await oauth.server();
   try {
-    const { uid, params: asked } = await oauth.provider.interactionDetails(seen, NO_RESPONSE);
-    const client = await oauth.provider.Client.find(String(asked.client_id));
+    const { uid, params: asked } = await provider.interactionDetails(seen, NO_RESPONSE);
+    const client = await provider.Client.find(String(asked.client_id));
     if (uid !== params.uid || !client) throw new errors.SessionNotFound('not of this browser');
     const { account, formToken } = await oauth.sessions.visitor(request);
     if (!account) return goTo(loginFor(interactionPath(uid)));
@@ -104,5 +105,6 @@ async function settle(
   { seen }: Pick<Asked, 'seen'>,
   result: InteractionResults,
 ): Promise<PageAnswer> {
-  return goTo(await oauth.provider.interactionResult(seen, NO_RESPONSE, result));
+  const { provider } = await oauth.server();
+  return goTo(await provider.interactionResult(seen, NO_RESPONSE, result));
 }

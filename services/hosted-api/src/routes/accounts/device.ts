@@ -71,7 +71,8 @@ async function pendingDevice(
     .replaceAll(/[^A-Z]/g, '');
   const payload = await findArtifact(store.tenant, 'DeviceCode', { uid: normalized });
   if (!payload || payload.accountId || payload.error || payload.consumed) return null;
-  const client = await oauth.provider.Client.find(String(payload.clientId));
+  const { provider } = await oauth.server();
+  const client = await provider.Client.find(String(payload.clientId));
   if (!client) return null;
   const { ip } = (payload.deviceInfo ?? {}) as { ip?: string };
   const userCode = `${normalized.slice(0, 4)}-${normalized.slice(4)}`;
