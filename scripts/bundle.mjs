@@ -74,9 +74,10 @@ async function bundle({ programs, web, files, format = 'cjs' }, out) {
   const separate = apart();
   const options = optionsOf(format, bin);
   const outputs = await built({ ...options, entryPoints: programs, plugins: [ascii, oneLocale, separate.plugin] });
+  // The OAuth library finds its models by the names of their classes. Elsewhere to set them would cost each request as well.
   const libraries = separate.entryPoints(outputs);
   if (Object.keys(libraries).length > 0) {
-    Object.assign(outputs, await built({ ...options, entryPoints: libraries, plugins: [ascii] }));
+    Object.assign(outputs, await built({ ...options, entryPoints: libraries, keepNames: true, plugins: [ascii] }));
   }
   for (const [file, { bytes }] of Object.entries(outputs)) {
     if (file.endsWith('.map')) await rename(join(root, file), join(maps, basename(file)));
@@ -109,8 +110,6 @@ function optionsOf(format, outdir) {
     platform: 'node',
     target: 'node24',
     format,
-    // The OAuth library finds its models by the names of their classes. Short names would start no faster.
-    keepNames: true,
     minifySyntax: true,
     minifyWhitespace: true,
     sourcemap: 'external',

@@ -27,7 +27,7 @@ export interface LoggerOptions {
   now?: () => Date;
 }
 
-const LEVELS = Object.fromEntries(LOG_LEVELS.map((level, rank) => [level, rank]));
+const LEVELS = Object.fromEntries(LOG_LEVELS.map((level, rank) => [level, rank])) as Record<LogLevel, number>;
 const ROTATE_AT = 20 * 1024 * 1024;
 const LINE = Symbol.for('message');
 
@@ -44,13 +44,16 @@ export function createLogger({ process: agent, level = 'info', dir, stream, now 
   });
   // A failed write cannot be logged; without a listener the error event would exit the process.
   inner.on('error', () => undefined);
-  const log = wrap({ inner, close: closeOnce(inner) }, {});
+  // Winston computes this for each call; requests ask more than once.
+  const isEnabled = (asked: LogLevel) => LEVELS[asked] <= LEVELS[level];
+  const log = wrap({ inner, isEnabled, close: closeOnce(inner) }, {});
   if (dir) addFile(inner, log, join(dir, `${agent}.log`));
   return log;
 }
 
 interface Sink {
   inner: winston.Logger;
+  isEnabled: (level: LogLevel) => boolean;
   close(): Promise<void>;
 }
 
@@ -66,11 +69,11 @@ function closeOnce(inner: winston.Logger): Sink['close'] {
 }
 
 function wrap(sink: Sink, base: Fields): Logger {
-  const { inner, close } = sink;
+  const { inner, isEnabled, close } = sink;
   const at =
     (level: LogLevel): Write =>
     (message, fields) => {
-      if (inner.isLevelEnabled(level)) inner.write({ level, message, fields: { ...base, ...fields } });
+      if (isEnabled(level)) inner.write({ level, message, fields: { ...base, ...fields } });
     };
   return {
     fatal: at('fatal'),
@@ -79,7 +82,7 @@ function wrap(sink: Sink, base: Fields): Logger {
     info: at('info'),
     debug: at('debug'),
     child: (fields) => wrap(sink, { ...base, ...fields }),
-    isEnabled: (level) => inner.isLevelEnabled(level),
+    isEnabled,
     close,
   };
 }

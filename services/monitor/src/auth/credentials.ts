@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isPasswordHash, verifyPassword } from '@pipeline/engine';
 
 export interface Credentials {
@@ -17,7 +17,7 @@ export interface CredentialCheck {
   proves(given: Credentials): Promise<boolean>;
 }
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 interface Login {
   username: Buffer;
