@@ -123,7 +123,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     workflow: ['alerts', 'context', 'knowledge', 'outbox', 'records', 'repos', 'tasks'],
   },
   'hosted-api': {
-    '.': ['context', 'oauth', 'process', 'repos'],
+    '.': ['context', 'process', 'repos'],
     accounts: ['auth'],
     context: ['accounts', 'auth', 'oauth', 'queue', 'settings', 'stream'],
     mcp: ['auth', 'context'],

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { addressKey, createLoginLimit, type LoginFailure, type LoginLimit } from '@pipeline/http';
 import type { Logger } from '@pipeline/runtime';
 import { hasConnection, type Store } from '@pipeline/store';
+import type { Provider } from 'oidc-provider';
 import { BrowserSessions } from '../accounts/browser-sessions.ts';
 import { oauthKeys } from '../accounts/keys.ts';
 import { storedCounter } from '../accounts/login-limit.ts';
@@ -10,8 +11,10 @@ import type { PublicAddress } from '../auth/public-address.ts';
 import { sharedRateLimiter } from '../auth/shared-rate-limit.ts';
 import { authorizationProblemPage } from '../pages/problem-page.ts';
 import { type Consents, createConsents } from './consents.ts';
+import { requireInnerAddressGuard } from './inner-addresses.ts';
+import type { OauthLibrary } from './library.ts';
 import { libraryRequest } from './library-request.ts';
-import { createServer, type OauthServer } from './server.ts';
+import { createProvider, type ProviderDeps } from './provider.ts';
 import { TokenRequests } from './token-requests.ts';
 
 export interface OauthOptions {
@@ -30,6 +33,13 @@ export interface OauthOptions {
 
 /** Codes of devices in 5 minutes of one user. */
 const DEVICE_CODES = 20;
+
+/** The library's server, and the classes of its errors. */
+interface OauthServer {
+  provider: Provider;
+  errors: OauthLibrary['errors'];
+  callback: ReturnType<Provider['callback']>;
+}
 
 /** The OAuth server and the logins that it needs. */
 export interface Oauth {
@@ -97,5 +107,24 @@ export function createOauth(
     tokens: sharedRateLimiter(store.tenant, { name: 'token', limit: limits.tokens, windowSeconds: 300 }),
     answer: async (request, response) => (await server()).callback(request, response),
     request: (request, more) => libraryRequest(request, address, more),
+  };
+}
+
+/**
+ * Returns a function that creates the server at its first call. Its library is large, and most replicas answer for hours
+ * without a request that needs it. It fetches documents of programs, so it is not loaded where its fetch could be led to
+ * addresses inside (StartError).
+ */
+function createServer(deps: Omit<ProviderDeps, 'library'>): () => Promise<OauthServer> {
+  let created: Promise<OauthServer> | undefined;
+  const create = async (): Promise<OauthServer> => {
+    requireInnerAddressGuard();
+    const library = await import('oidc-provider');
+    const provider = createProvider({ ...deps, library });
+    return { provider, errors: library.errors, callback: provider.callback() };
+  };
+  return () => {
+    created ??= create();
+    return created;
   };
 }
