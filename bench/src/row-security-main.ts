@@ -19,10 +19,11 @@ import {
   prepared,
   type Store,
 } from '@pipeline/store';
+import { cpuOfTree } from '@pipeline/testing/process-cpu';
 import { execute } from '@pipeline/testing/template';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { cpuOfTree } from './measure/sample.ts';
+
 import { makeReadable } from './ours/readable.ts';
 import { type BenchServer, startServer } from './runner/server.ts';
 import { median } from './runner/verdict.ts';

@@ -1,6 +1,6 @@
 import { sleep } from '@pipeline/runtime';
+import { cpuOfTree } from '@pipeline/testing/process-cpu';
 import { Pacer } from './pace.ts';
-import { cpuOfTree } from './sample.ts';
 import type { StreamServer } from './stream-server.ts';
 import { type Crowd, startCrowd } from './subscribers/crowd.ts';
 import type { Seen } from './subscribers/tally.ts';

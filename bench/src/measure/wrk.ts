@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { cpuOfTree } from '@pipeline/testing/process-cpu';
 import { CORE, onCore } from './pinning.ts';
-import { cpuOfTree, type Sample } from './sample.ts';
+import type { Sample } from './sample.ts';
 
 const CONNECTIONS = 50;
 const GRACE_MS = 20_000;

@@ -15,13 +15,13 @@ const EVERY_MS = 500;
 export interface E2e extends Place {
   checks: Checks;
   seed: number;
-  /** Of a history that is smaller than the full one; null = all of it. */
+  /** Of a history that is smaller than the full one, or of a measurement; null = all of it, or the default. */
   issues: number | null;
   /** Length of the soak; null = its default. */
   minutes: number | null;
   /** Multiple of the usual rates of the soak; null = 1. */
   rate: number | null;
-  /** Commit or tag of the version before an upgrade; null = the default. */
+  /** Commit or tag of the version before an upgrade or in a comparison; null = the default. */
   from: string | null;
 }
 

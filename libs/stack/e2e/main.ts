@@ -1,8 +1,8 @@
 /**
  * End-to-end checks of the whole product: `pnpm e2e`, or some of them by name.
  * Prints a line for each check; the exit status is 1 when one fails. The folders of failed ones are kept, and those in a
- * --data-dir, where `history` finds again what it has made; with --issues it makes a smaller one. --from names the commit or
- * tag that `upgrade` begins with. With --runs N each check is performed N times, and the medians of its figures are printed.
+ * --data-dir, where `history` finds again what it has made; with --issues it makes a smaller one, and `throughput` another
+ * number. --from names the commit or tag that `upgrade` begins with, or with which `throughput` compares. With --runs N each check is performed N times, and the medians of its figures are printed.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,11 +15,21 @@ import { history } from './history/history.ts';
 import { type E2e, journey } from './journey.ts';
 import { restart } from './restart.ts';
 import { soak } from './soak/soak.ts';
+import { throughput } from './throughput/throughput.ts';
 import { upgrade } from './upgrade/upgrade.ts';
 
 /** Those that run unless others are named. */
 const USUAL = ['restart', 'journey', 'crash'];
-const ALL: Record<string, (e2e: E2e) => Promise<void>> = { restart, journey, crash, failover, soak, upgrade, history };
+const ALL: Record<string, (e2e: E2e) => Promise<void>> = {
+  restart,
+  journey,
+  crash,
+  failover,
+  soak,
+  upgrade,
+  history,
+  throughput,
+};
 
 const { values, positionals } = parseArgs({
   options: {

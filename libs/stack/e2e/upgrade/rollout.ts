@@ -12,8 +12,8 @@ const PASSWORD = 'a password of the operator';
 const CONFIG = `
 agents: {monitor: {auth: {username: operator, passwordEnv: MONITOR_PASSWORD}}}
 repos: [{slug: ${SLUG}, vcs: sandbox, branch: main, checks: none}]
-pollIntervals: {sprintMaster: 2, monitor: 1}
 `;
+const POLL_OFTEN = 'pollIntervals: {sprintMaster: 2, monitor: 1}\n';
 
 export const OPERATOR = { username: 'operator', password: PASSWORD } as const;
 
@@ -27,6 +27,8 @@ interface RolloutOptions {
   folder: string;
   databaseUrl: string;
   host: Host;
+  /** Whether the services poll every second or two, so that nothing waits for a poll; default true. */
+  pollsOften?: boolean;
 }
 
 /** Replicas of both services on one store, each service behind one address. */
@@ -35,9 +37,9 @@ export class Rollout {
   readonly #env: Record<'hosted-api' | 'monitor', Record<string, string>>;
   readonly #running = new Set<Service>();
 
-  constructor({ folder, databaseUrl, host }: RolloutOptions) {
+  constructor({ folder, databaseUrl, host, pollsOften = true }: RolloutOptions) {
     const config = join(folder, 'pipeline.yaml');
-    writeFileSync(config, CONFIG);
+    writeFileSync(config, pollsOften ? CONFIG + POLL_OFTEN : CONFIG);
     const common = { ...UNLIMITED, DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: '5' };
     this.#env = {
       'hosted-api': { ...common, GITHUB_WEBHOOK_SECRET: SECRET, PUBLIC_URL: 'http://localhost:8080' },

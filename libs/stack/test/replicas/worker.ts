@@ -52,15 +52,23 @@ export class RovingWorker {
   async work(waitMs = 1_000): Promise<ClaimedTask | null> {
     const task = await this.claim(waitMs);
     if (!task) return null;
-    await this.#next().start(task, this.#signal);
+    await this.start(task);
     await this.finish(task, await this.outcomeOf(task));
     return task;
   }
 
   /** Reports twice, each time to another replica: the second report must get the same answer and change nothing. */
   async finish(task: ClaimedTask, report: Completion): Promise<void> {
+    await this.report(task, report);
+    await this.report(task, report);
+  }
+
+  async report(task: ClaimedTask, report: Completion): Promise<void> {
     await this.#next().complete(task, report, this.#signal);
-    await this.#next().complete(task, report, this.#signal);
+  }
+
+  async start(task: ClaimedTask): Promise<void> {
+    await this.#next().start(task, this.#signal);
   }
 
   async outcomeOf({ taskType, issueNumber, payload }: ClaimedTask): Promise<Completion> {
