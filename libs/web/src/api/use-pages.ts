@@ -1,5 +1,6 @@
 import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import { useAllPages } from './use-all-pages.ts';
 
 interface PageOf<Item> {
   items: readonly Item[];
@@ -14,10 +15,19 @@ interface PagesOptions<Item> {
   idOf: (item: Item) => string;
   pollMs?: number | false | (() => number);
   enabled?: boolean;
+  /** Reads all pages: the list is sorted by a column. Default: only the pages that `loadMore` asks for. */
+  isWhole?: boolean;
 }
 
 /** Reads a list in pages. Every read again covers all loaded pages. */
-export function usePages<Item>({ key, load, idOf, pollMs = false, enabled = true }: PagesOptions<Item>) {
+export function usePages<Item>({
+  key,
+  load,
+  idOf,
+  pollMs = false,
+  enabled = true,
+  isWhole = false,
+}: PagesOptions<Item>) {
   const query = useInfiniteQuery({
     queryKey: [...key, 'pages'],
     queryFn: ({ pageParam, signal }) => load(pageParam, signal),
@@ -26,6 +36,7 @@ export function usePages<Item>({ key, load, idOf, pollMs = false, enabled = true
     refetchInterval: pollMs,
     enabled,
   });
+  useAllPages(query, isWhole);
   const items = useMemo(() => {
     const all = query.data?.pages.flatMap((page) => page.items) ?? [];
     return [...new Map(all.map((item) => [idOf(item), item])).values()];

@@ -1,10 +1,11 @@
-import { type KeyboardEvent, type ReactNode, useId, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
 import { useStableCallback } from '../shared/use-stable-callback.ts';
 import { type Column, nextOrder } from './column.ts';
 import styles from './data-table.module.css';
 import { useFrozenOrder } from './frozen-order.ts';
 import { TableHead } from './table-head.tsx';
 import { TableRow } from './table-row.tsx';
+import { useKeys } from './use-keys.ts';
 import { useRowKeys } from './use-row-keys.ts';
 import type { Selection } from './use-selection.ts';
 import { useSorted } from './use-sorted.ts';
@@ -45,10 +46,9 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const width = useTableSize(scroller);
   const { sorted, columns } = useSorted({ rows: props.rows, columns: props.columns, order, width });
   const rows = useFrozenOrder({ rows: sorted, keyOf, order, frozen: isPointed || (selection?.keys.size ?? 0) > 0 });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key of a row is the same by every `keyOf` of a page.
-  const names = useMemo(() => rows.map(keyOf), [rows]);
-  const { virtual, placed, height } = useVirtualRows({ keys: names, scroller, body, isTall, onEnd });
-  const keys = useRowKeys({ ...props, rows, keys: names, scrollTo: (index) => virtual.scrollToIndex(index) });
+  const { keyAt, allKeys } = useKeys(rows, keyOf);
+  const { virtual, placed, height } = useVirtualRows({ count: rows.length, keyAt, scroller, body, isTall, onEnd });
+  const keys = useRowKeys({ ...props, rows, allKeys, scrollTo: (index) => virtual.scrollToIndex(index) });
   const [onPress, onSelect] = [useStableCallback(keys.onPress), useStableCallback(keys.onSelect)];
   const onSort = useStableCallback((column: string) => onOrder?.(nextOrder(order, column)));
   const template = `${selection ? '28px ' : ''}${columns.map(({ width }) => width).join(' ')}`;
@@ -58,7 +58,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         {empty}
       </div>
     );
-  const rowId = (key: unknown): string => `${id}-${key}`;
+  const rowId = (key: string | null): string => `${id}-${key}`;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a table element cannot hold rows that are placed by script.
     <div
@@ -68,7 +68,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       aria-label={label}
       aria-rowcount={rows.length + 1}
       aria-multiselectable={selection ? true : undefined}
-      aria-activedescendant={placed.some(({ item }) => item.key === keys.active) ? rowId(keys.active) : undefined}
+      aria-activedescendant={placed.some(({ key }) => key === keys.active) ? rowId(keys.active) : undefined}
       tabIndex={0}
       onFocus={(event) => event.target === event.currentTarget && keys.focus()}
       onKeyDown={(event: KeyboardEvent) => event.target === event.currentTarget && keys.onKeyDown(event)}
@@ -84,13 +84,13 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       />
       {/* biome-ignore lint/a11y/useSemanticElements: see above. */}
       <div ref={body} role="rowgroup" className={styles.body} style={{ height: virtual.getTotalSize() }}>
-        {placed.map(({ item: { index, start, key }, slot }) => {
+        {placed.map(({ item: { index, start }, key, slot }) => {
           const row = rows[index];
           return row === undefined ? null : (
             <TableRow
               key={slot}
               id={rowId(key)}
-              name={String(key)}
+              name={key}
               row={row}
               index={index}
               columns={columns}
@@ -99,7 +99,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
               height={height}
               look={props.look?.(row)}
               isActive={keys.active === key}
-              isSelected={selection?.keys.has(String(key))}
+              isSelected={selection?.keys.has(key)}
               onPress={onPress}
               onSelect={selection && onSelect}
             />

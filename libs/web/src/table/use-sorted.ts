@@ -1,32 +1,6 @@
-import {
-  columnVisibilityFeature,
-  createSortedRowModel,
-  rowSortingFeature,
-  tableFeatures,
-  useTable,
-} from '@tanstack/react-table';
 import { useMemo } from 'react';
-import { lazily } from '../shared/lazily.ts';
-import { type Column, parseOrder } from './column.ts';
-
-const collator = lazily(() => new Intl.Collator('en', { numeric: true, sensitivity: 'base' }));
-
-interface Sorted {
-  getValue(column: string): unknown;
-}
-
-/** Numbers by size, texts by the alphabet. */
-function byValue(a: Sorted, b: Sorted, column: string): number {
-  const [first, second] = [a.getValue(column), b.getValue(column)];
-  if (typeof first === 'number' && typeof second === 'number') return first - second;
-  return collator().compare(String(first), String(second));
-}
-
-const features = tableFeatures({
-  rowSortingFeature,
-  columnVisibilityFeature,
-  sortedRowModel: createSortedRowModel(),
-});
+import type { Column } from './column.ts';
+import { sortRows } from './sort-rows.ts';
 
 interface SortedOptions<Row> {
   rows: readonly Row[];
@@ -37,37 +11,15 @@ interface SortedOptions<Row> {
   width: number;
 }
 
-/** Returns the rows in the chosen order, and the columns for which there is room. */
-export function useSorted<Row extends object>({ rows, columns, order, width }: SortedOptions<Row>) {
-  const definitions = useMemo(
-    () =>
-      columns.map(({ id, sort }) => ({
-        id,
-        accessorFn: (row: Row) => sort?.(row) ?? undefined,
-        sortFn: byValue,
-        sortUndefined: 'last' as const,
-        enableSorting: sort !== undefined,
-      })),
-    [columns],
-  );
-  const sorting = useMemo(() => {
-    const parsed = parseOrder(order);
-    return parsed ? [{ id: parsed.column, desc: parsed.descending }] : [];
-  }, [order]);
-  const columnVisibility = useMemo(
-    () => Object.fromEntries(columns.map(({ id, from = 0 }) => [id, width === 0 ? from === 0 : width >= from])),
+/**
+ * Returns the rows in the chosen order, and the columns for which there is room. Both are the same objects until rows, order
+ * or width change: a table is rendered at every step of its scrolling.
+ */
+export function useSorted<Row>({ rows, columns, order, width }: SortedOptions<Row>) {
+  const sorted = useMemo(() => sortRows(rows, columns, order), [rows, columns, order]);
+  const shown = useMemo(
+    () => columns.filter(({ from = 0 }) => (width === 0 ? from === 0 : width >= from)),
     [columns, width],
   );
-  const table = useTable({
-    features,
-    columns: definitions,
-    data: rows as Row[],
-    state: { sorting, columnVisibility },
-  });
-  // Both are the same objects until rows, order or width change: a table is rendered at every step of its scrolling.
-  const { rows: model } = table.getRowModel();
-  const leaves = table.getVisibleLeafColumns();
-  const sorted = useMemo(() => model.map(({ original }) => original), [model]);
-  const shown = useMemo(() => columns.filter(({ id }) => leaves.some((leaf) => leaf.id === id)), [columns, leaves]);
   return { sorted, columns: shown };
 }

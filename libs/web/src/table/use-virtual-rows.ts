@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type RefObject, useCallback, useEffect } from 'react';
+import { type RefObject, useEffect } from 'react';
 import { preferences } from '../preferences/preferences.ts';
 import { useSignal } from '../shared/use-signal.ts';
 import { useRowSlots } from './use-row-slots.ts';
@@ -12,8 +12,9 @@ const TALL_PX = 48;
 const END_ROWS = 20;
 
 interface VirtualRowsOptions {
-  /** Of the rows, in their order. */
-  keys: readonly string[];
+  count: number;
+  /** Key of the row at an index. */
+  keyAt: (index: number) => string;
   scroller: RefObject<HTMLElement | null>;
   /** The element of the rows. */
   body: RefObject<HTMLElement | null>;
@@ -24,26 +25,24 @@ interface VirtualRowsOptions {
 }
 
 /** Returns the rows in view with their places, and the height of a row in pixels. */
-export function useVirtualRows({ keys, scroller, body, isTall, onEnd }: VirtualRowsOptions) {
+export function useVirtualRows({ count, keyAt, scroller, body, isTall, onEnd }: VirtualRowsOptions) {
   const { density } = useSignal(preferences);
   const line = isCoarse ? ROW_PX.coarse : ROW_PX[density];
   const height = isTall ? TALL_PX : line;
   const virtual = useVirtualizer({
-    count: keys.length,
+    count,
     getScrollElement: () => scroller.current,
     estimateSize: () => height,
     overscan: 8,
     scrollPaddingStart: line,
-    // Another function makes the virtualizer place every row again.
-    getItemKey: useCallback((index: number) => keys[index] ?? index, [keys]),
   });
   const items = virtual.getVirtualItems();
   const lastShown = items.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (keys.length > 0 && lastShown >= keys.length - END_ROWS) onEnd?.();
-  }, [lastShown, keys.length, onEnd]);
+    if (count > 0 && lastShown >= count - END_ROWS) onEnd?.();
+  }, [lastShown, count, onEnd]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the height of all rows has changed.
   useEffect(() => virtual.measure(), [height]);
-  const placed = useRowSlots({ items, body, isScrolling: virtual.isScrolling });
+  const placed = useRowSlots({ items, keyAt, body, isScrolling: virtual.isScrolling });
   return { virtual, placed, height };
 }

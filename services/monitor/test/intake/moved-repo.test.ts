@@ -1,21 +1,7 @@
 /** A repository that is renamed, transferred, archived, deleted or whose name is taken while an issue is in work. */
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Outcome, TaskType } from '@pipeline/domain';
-import {
-  claim,
-  drainInbox,
-  putRepo,
-  receiveDelivery,
-  registerWorker,
-  report,
-  runDetectors,
-  start,
-} from '@pipeline/engine';
+import { claim, drainInbox, putRepo, receiveDelivery, registerWorker, report, start } from '@pipeline/engine';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import { issueWhy, type Notifications, operatorScope } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
@@ -25,6 +11,8 @@ import { Lead } from '../../src/loops/lead.ts';
 import { createOutboxMetrics } from '../../src/outbox/metrics.ts';
 import { ProjectionExecutor } from '../../src/outbox/projections.ts';
 import { type Bench, engineOn, makeBench } from '../support/bench.ts';
+import { eventsOfRepo, unavailableAlerts } from '../support/of-repo.ts';
+import { pushBranch } from '../support/push-branch.ts';
 import {
   BOT,
   connectedDoorbell,
@@ -147,26 +135,8 @@ const labelsAt = async (repo: string) =>
   (await world.api<{ labels: { name: string }[] }>('GET', `/repos/${repo}/issues/${number}`)).labels.map(
     ({ name }) => name,
   );
-const eventsOf = async (eventType: string) =>
-  (
-    await database.db
-      .selectFrom('pipeline_events')
-      .select('payload')
-      .where('repo_id', '=', bench.repo.id)
-      .where('event_type', '=', eventType)
-      .execute()
-  ).map(({ payload }) => payload);
-const alerts = async () => {
-  const failed = await runDetectors(bench.engine, { driftByRepo: null, limitedMinutes: new Map() }, { refresh: true });
-  expect(failed).toEqual([]);
-  const found = await database.db
-    .selectFrom('alerts')
-    .select(['message', 'resolved_at'])
-    .where('detector', '=', 'repo_unavailable')
-    .where('fingerprint', '=', `repo_unavailable:${bench.repo.id}`)
-    .execute();
-  return found.map(({ message, resolved_at }) => ({ message, isOpen: resolved_at === null }));
-};
+const eventsOf = (eventType: string) => eventsOfRepo(database, bench, eventType);
+const alerts = () => unavailableAlerts(database, bench);
 
 async function claimNext(taskType: TaskType) {
   const { engine, tenantId } = bench;
@@ -206,7 +176,7 @@ describe('a renamed repository', () => {
     await work('plan', { outcome: 'planned', result: { plan: 'Do it', plannedFiles: [] } });
     await settle();
     const branch = `svc/issue-${number}`;
-    const headSha = await pushBranch(branch);
+    const headSha = await pushBranch(`${world.sandbox.url}/${slug}.git`, branch);
     const result = { branch, headSha, title: 'Done', body: '', changedFiles: ['new.txt'] };
     await work('develop', { outcome: 'submitted', result });
     await settle();
@@ -396,24 +366,6 @@ async function deleteOnHost(): Promise<void> {
   const url = `${world.sandbox.url}/repos/${slug}`;
   const { status } = await fetch(url, { method: 'DELETE', headers: { authorization: `Bearer ${ACME.token}` } });
   expect(status).toBe(204);
-}
-
-/** Pushes one commit to a new branch. @returns it. */
-async function pushBranch(branch: string): Promise<string> {
-  const dir = mkdtempSync(join(tmpdir(), 'moved-repo-'));
-  const url = `${world.sandbox.url.replace('//', `//x:${BOT.token}@`)}/${slug}.git`;
-  const identity = ['-c', 'user.name=w', '-c', 'user.email=w@example.com'];
-  const git = async (...args: string[]) =>
-    (await promisify(execFile)('git', ['-C', dir, ...identity, ...args])).stdout.trim();
-  await git('clone', '-q', url, '.');
-  await git('checkout', '-qb', branch);
-  writeFileSync(join(dir, 'new.txt'), 'new\n');
-  await git('add', '.');
-  await git('commit', '-qm', 'change');
-  await git('push', '-q', 'origin', branch);
-  const head = await git('rev-parse', 'HEAD');
-  rmSync(dir, { recursive: true });
-  return head;
 }
 
 async function why() {

@@ -26,7 +26,7 @@ async function scrollBy(page: Page, pixels: number): Promise<void> {
 }
 
 inBrowser('a long list', () => {
-  const { open, address } = servedDashboard(database);
+  const { open, api, address } = servedDashboard(database);
 
   async function openIssues(): Promise<Page> {
     const { page } = await open(1440, 'light');
@@ -42,6 +42,21 @@ inBrowser('a long list', () => {
     await scrollBy(page, -320);
     const texts = await page.evaluate<string[]>(`${ROWS}.map((row) => row.textContent)`);
     expect(new Set(texts).size).toBe(texts.length);
+  });
+
+  test('is sorted as a whole, not only as far as it was read', async () => {
+    const { items } = await api<{ items: { issueNumber: number }[] }>('/api/issues?state=all&limit=500');
+    const { page } = await open(1440, 'light');
+    await page.route('**/api/issues?*', (route) => {
+      const url = new URL(route.request().url());
+      url.searchParams.set('limit', '20');
+      return route.continue({ url: url.href });
+    });
+    await page.goto(`${address()}/#/issues?state=all&sort=-number`);
+    await logIn(page);
+    await page.locator(`[role=grid][aria-rowcount="${items.length + 1}"]`).waitFor();
+    const first = await page.getByRole('row').nth(1).getByRole('gridcell').nth(1).textContent();
+    expect(first).toBe(`#${Math.max(...items.map(({ issueNumber }) => issueNumber))}`);
   });
 
   test('uses the elements of rows that left for rows that came', async () => {

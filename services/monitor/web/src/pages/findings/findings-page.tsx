@@ -72,6 +72,7 @@ function FindingsOf({ repo }: { repo: string }) {
     load,
     idOf,
     pollMs: POLL_MS,
+    isWhole: values.sort !== '',
   });
   const open = items.find(({ id }) => id === values.finding);
   const isFiltered = status !== '' || severity !== '' || category !== '';

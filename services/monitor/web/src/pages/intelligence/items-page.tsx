@@ -73,6 +73,7 @@ function ItemsOf({ repo }: { repo: string }) {
     load,
     idOf,
     pollMs: POLL_MS,
+    isWhole: values.sort !== '',
   });
   // What waits for a decision comes first.
   const queue = useMemo(() => items.toSorted((a, b) => (RANK.get(a.status) ?? 0) - (RANK.get(b.status) ?? 0)), [items]);

@@ -1,6 +1,6 @@
 import { useAddress } from '@pipeline/web/address/use-address.ts';
 import { Button } from '@pipeline/web/components/button.tsx';
-import { plural } from '@pipeline/web/format/number.ts';
+import { formatCount, plural } from '@pipeline/web/format/number.ts';
 import { FailureNote } from '@pipeline/web/page/failure-note.tsx';
 import { Page } from '@pipeline/web/page/page.tsx';
 import { Skeleton } from '@pipeline/web/page/skeleton.tsx';
@@ -12,13 +12,15 @@ import { IssuePeek } from '../../peek/issue-peek.tsx';
 import { forgetNewcomers, newcomers } from '../../stream/newcomers.ts';
 import { IssueBoard } from './board.tsx';
 import { FIELDS } from './fields.ts';
-import { IssueFilters } from './filters.tsx';
+import { IssueFilters, type IssueValues } from './filters.tsx';
 import styles from './issues.module.css';
 import { IssueTable } from './table.tsx';
 import { useIssues } from './use-issues.ts';
 
 /** The search of the monitor takes an issue number, or at least three characters of a title. */
 const isSearch = (text: string): boolean => /^#?\d+$/.test(text.trim()) || text.trim().length >= 3;
+
+const isSorted = ({ view, sort }: IssueValues): boolean => view === 'table' && sort !== '';
 
 /** Which issues, in which state, since when, at what price? As a table or as a board. */
 export default function IssuesPage() {
@@ -35,7 +37,7 @@ export default function IssuesPage() {
     }),
     [repo, state, flag, q, view],
   );
-  const { query, issues, total, loadAll } = useIssues(filter);
+  const { query, issues, total, loadAll, isReadingAll } = useIssues(filter, isSorted(values));
   const onPeek = (name: string): void => set({ peek: name === peek ? '' : name });
   return (
     <Page
@@ -43,7 +45,7 @@ export default function IssuesPage() {
       rejected={rejected}
       actions={
         <div className={styles.views}>
-          <span className={styles.total}>{total === null ? `${issues.length} found` : plural(total, 'issue')}</span>
+          <span className={styles.total}>{countText(issues.length, total, isReadingAll)}</span>
           <Button kind={view === 'table' ? 'primary' : 'plain'} onPress={() => set({ view: 'table' })}>
             Table
           </Button>
@@ -88,6 +90,11 @@ export default function IssuesPage() {
       </div>
     </Page>
   );
+}
+
+function countText(loaded: number, total: number | null, isReadingAll: boolean): string {
+  if (total === null) return `${loaded} found`;
+  return isReadingAll ? `${formatCount(loaded)} of ${plural(total, 'issue')} sorted` : plural(total, 'issue');
 }
 
 /** Issues that are not in the list yet: rows do not move under the reader's eyes. */

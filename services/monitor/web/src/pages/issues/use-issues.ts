@@ -1,3 +1,4 @@
+import { useAllPages } from '@pipeline/web/api/use-all-pages.ts';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { keyOf } from '../../api/query.ts';
@@ -13,8 +14,11 @@ export interface IssueFilter {
 
 const PAGE = 500;
 
-/** The issues of a filter, in pages; events of the stream change the rows in place. */
-export function useIssues(filter: IssueFilter) {
+/**
+ * The issues of a filter, in pages; events of the stream change the rows in place.
+ * @param isWhole reads all pages: the list is sorted by a column.
+ */
+export function useIssues(filter: IssueFilter, isWhole: boolean) {
   const input = { query: { ...filter, limit: PAGE } };
   const query = useInfiniteQuery({
     queryKey: [...keyOf('searchIssues', input), 'pages'],
@@ -24,6 +28,7 @@ export function useIssues(filter: IssueFilter) {
     getNextPageParam: ({ page }) => (page.hasMore ? page.offset + page.limit : undefined),
     placeholderData: keepPreviousData,
   });
+  useAllPages(query, isWhole);
   const issues = useMemo(() => distinct(query.data?.pages.flatMap(({ items }) => items) ?? []), [query.data]);
   /** Reads the pages that are missing, in order. @returns the issues of all pages. */
   const loadAll = async (): Promise<readonly Issue[]> => {
@@ -31,7 +36,8 @@ export function useIssues(filter: IssueFilter) {
     while (latest.hasNextPage && !latest.error) latest = await query.fetchNextPage();
     return distinct(latest.data?.pages.flatMap(({ items }) => items) ?? []);
   };
-  return { query, issues, total: query.data?.pages[0]?.page.total ?? null, loadAll };
+  const total = query.data?.pages[0]?.page.total ?? null;
+  return { query, issues, total, loadAll, isReadingAll: isWhole && query.hasNextPage };
 }
 
 export const keyOfIssue = ({ repo, tenant, issueNumber }: Issue): string => `${tenant}/${repo}/${issueNumber}`;
