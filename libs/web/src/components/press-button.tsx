@@ -1,14 +1,10 @@
-import type { ComponentProps, KeyboardEvent } from 'react';
+import type { ComponentProps } from 'react';
+import { withoutRepeat } from './held-enter.ts';
 
 interface PressButtonProps extends Omit<ComponentProps<'button'>, 'onClick' | 'disabled' | 'style'> {
   onPress?: (() => void) | undefined;
   isDisabled?: boolean | undefined;
 }
-
-/** A held Enter would press the button of the dialog that its first press has opened. */
-const withoutRepeat = (event: KeyboardEvent): void => {
-  if (event.repeat && event.key === 'Enter') event.preventDefault();
-};
 
 /** The browser's own button: that of React Aria takes a fifth of the script and of the work of the first view. */
 export function PressButton({ type = 'button', onPress, isDisabled, onKeyDown, ...props }: PressButtonProps) {
@@ -21,9 +17,10 @@ export function PressButton({ type = 'button', onPress, isDisabled, onKeyDown, .
         withoutRepeat(event);
         onKeyDown?.(event);
       }}
-      onClick={({ currentTarget }) => {
-        // Safari does not focus a pressed button: a dialog could not give the focus back.
-        currentTarget.focus();
+      onClick={({ currentTarget, detail }) => {
+        // Safari does not focus a pressed button: a dialog could not give the focus back. Without a pointer, Enter in a field presses
+        // the button that sends, and the focus stays in the field.
+        if (detail > 0) currentTarget.focus();
         onPress?.();
       }}
     />

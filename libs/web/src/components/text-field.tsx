@@ -4,6 +4,7 @@ import { Label } from 'react-aria-components/Label';
 import { Text } from 'react-aria-components/Text';
 import { TextArea } from 'react-aria-components/TextArea';
 import { TextField as AriaTextField, type TextFieldProps } from 'react-aria-components/TextField';
+import { withoutRepeat } from './held-enter.ts';
 import styles from './text-field.module.css';
 
 interface Props extends Omit<TextFieldProps, 'className' | 'style' | 'children'> {
@@ -20,7 +21,7 @@ export function TextField({ label, hint, rows, placeholder, ...props }: Props) {
     <AriaTextField {...props} className={styles.field}>
       <Label className={styles.label}>{label}</Label>
       {rows === undefined ? (
-        <Input className={styles.input} placeholder={placeholder} />
+        <Input className={styles.input} placeholder={placeholder} onKeyDown={withoutRepeat} />
       ) : (
         <TextArea className={styles.input} rows={rows} placeholder={placeholder} />
       )}

@@ -63,6 +63,27 @@ inBrowser('the dashboard', () => {
     expect(items[0]).toMatchObject({ target: `${issue.repo}#${issue.issueNumber}` });
   });
 
+  test('sends a refused form once for each press of Enter, however long it is held', async () => {
+    const { page } = await open(1440, 'light');
+    await page.goto(`${address()}/#/steering/tracks?repo=acme/repo-1`);
+    await logIn(page);
+    let requests = 0;
+    await page.route('**/api/tracks', async (route) => {
+      if (route.request().method() === 'GET') return route.fallback();
+      requests += 1;
+      await route.fulfill({ status: 409, json: { error: `Refusal ${requests}`, code: 'CONFLICT' } });
+    });
+    await page.getByRole('button', { name: 'Add a track' }).click();
+    await page.getByLabel('Name').fill('held');
+    for (const press of [1, 2]) {
+      await page.keyboard.down('Enter');
+      await page.getByText(`Refusal ${press}`).first().waitFor();
+      for (let repeat = 0; repeat < 3; repeat += 1) await page.keyboard.down('Enter');
+      await page.keyboard.up('Enter');
+    }
+    expect(requests).toBe(2);
+  });
+
   test('pauses an issue at once and resumes it when the action is undone', async () => {
     const { page } = await open(1440, 'dark');
     const issue = (await issuesOf('analyzing'))[0] ?? (await openIssue());

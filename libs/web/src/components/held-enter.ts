@@ -1,0 +1,9 @@
+import type { KeyboardEvent } from 'react';
+
+/**
+ * For the keys of buttons and of fields of one line: a held Enter presses or sends once. Its repeats would press the button of the
+ * dialog that the first one has opened, or send a refused form again and again.
+ */
+export const withoutRepeat = (event: KeyboardEvent): void => {
+  if (event.repeat && event.key === 'Enter') event.preventDefault();
+};
