@@ -1,18 +1,18 @@
+import { lazily } from '../shared/lazily.ts';
 import { type Column, parseOrder } from './column.ts';
-import { compareTexts, textKey } from './text-keys.ts';
+
+/** By the alphabet, without case and accents; numbers in a text by size. */
+const collator = lazily(() => new Intl.Collator('en', { numeric: true, sensitivity: 'base' }));
 
 interface Entry<Row> {
   row: Row;
   value: string | number;
-  /** Of a text; undefined = it has none. */
-  key: string | undefined;
 }
 
 /** Numbers by size, texts by the alphabet. */
-function compare(a: Entry<unknown>, b: Entry<unknown>): number {
-  if (a.key !== undefined && b.key !== undefined) return a.key < b.key ? -1 : Number(a.key > b.key);
-  if (typeof a.value === 'number' && typeof b.value === 'number') return a.value - b.value;
-  return compareTexts(String(a.value), String(b.value));
+function compare({ value: a }: Entry<unknown>, { value: b }: Entry<unknown>): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return collator().compare(String(a), String(b));
 }
 
 /**
@@ -28,7 +28,7 @@ export function sortRows<Row>(rows: readonly Row[], columns: readonly Column<Row
   for (const row of rows) {
     const value = sortValue(row);
     if (value === null) last.push(row);
-    else entries.push({ row, value, key: typeof value === 'string' ? textKey(value) : undefined });
+    else entries.push({ row, value });
   }
   entries.sort(parsed.descending ? (a, b) => compare(b, a) : compare);
   return [...entries.map(({ row }) => row), ...last];
