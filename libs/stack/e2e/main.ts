@@ -1,8 +1,9 @@
 /**
  * End-to-end checks of the whole product: `pnpm e2e`, or some of them by name.
  * Prints a line for each check; the exit status is 1 when one fails. The folders of failed ones are kept, and those in a
- * --data-dir, where `history` finds again what it has made; with --issues it makes a smaller one. --from names the commit or
- * tag that `upgrade` begins with. With --runs N each check is performed N times, and the medians of its figures are printed.
+ * --data-dir, where `history` finds again what it has made; with --issues it makes a smaller one. --events is the size of the
+ * history of `retention`. --from names the commit or tag that `upgrade` begins with. With --runs N each check is performed N
+ * times, and the medians of its figures are printed.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,18 +15,29 @@ import { failover } from './failover/failover.ts';
 import { history } from './history/history.ts';
 import { type E2e, journey } from './journey.ts';
 import { restart } from './restart.ts';
+import { retention } from './retention/retention.ts';
 import { soak } from './soak/soak.ts';
 import { upgrade } from './upgrade/upgrade.ts';
 
 /** Those that run unless others are named. */
 const USUAL = ['restart', 'journey', 'crash'];
-const ALL: Record<string, (e2e: E2e) => Promise<void>> = { restart, journey, crash, failover, soak, upgrade, history };
+const ALL: Record<string, (e2e: E2e) => Promise<void>> = {
+  restart,
+  journey,
+  crash,
+  failover,
+  soak,
+  upgrade,
+  history,
+  retention,
+};
 
 const { values, positionals } = parseArgs({
   options: {
     seed: { type: 'string' },
     'data-dir': { type: 'string' },
     issues: { type: 'string' },
+    events: { type: 'string' },
     minutes: { type: 'string' },
     rate: { type: 'string' },
     from: { type: 'string' },
@@ -60,13 +72,14 @@ async function perform(checks: Checks, name: string): Promise<void> {
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   checks.section(name);
   try {
-    const [issues, minutes, rate] = [values.issues, values.minutes, values.rate].map(numberOf);
+    const [issues, events, minutes, rate] = [values.issues, values.events, values.minutes, values.rate].map(numberOf);
     await ALL[name]?.({
       checks,
       dataDir,
       env: process.env,
       seed,
       issues: issues ?? null,
+      events: events ?? null,
       minutes: minutes ?? null,
       rate: rate ?? null,
       from: values.from ?? null,
