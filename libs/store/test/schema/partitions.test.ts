@@ -102,19 +102,22 @@ describe('partitions', () => {
     await sql`select from event_counts where at = '2061-01-01T00:00:00Z' for update`.execute(held);
     at('2062-01-01T00:00:00Z');
     const dropped = dropPartitions(fleet(), 'pipeline_events', 30);
-    await until('the drop waits for the counts', async () => {
-      const { rows } = await sql`
-        select from pg_stat_activity where wait_event_type = 'Lock' and query like '%event_counts%'
-          and datname = current_database() and pid <> pg_backend_pid()`.execute(database.db);
-      return rows.length > 0;
-    });
-    await database.db.transaction().execute(async (tx) => {
-      await sql`set local lock_timeout = '1s'`.execute(tx);
-      await sql`
-        insert into pipeline_events (tenant_id, created_at, repo_id, event_type, agent, payload)
-        values (${tenantId}, '2062-01-01T00:00:00Z', 1, 'state_transition', 'x', '{}')`.execute(tx);
-    });
-    await held.rollback().execute();
+    try {
+      await until('the drop waits for the counts', async () => {
+        const { rows } = await sql`
+          select from pg_stat_activity where wait_event_type = 'Lock' and query like '%event_counts%'
+            and datname = current_database() and pid <> pg_backend_pid()`.execute(database.db);
+        return rows.length > 0;
+      });
+      await database.db.transaction().execute(async (tx) => {
+        await sql`set local lock_timeout = '1s'`.execute(tx);
+        await sql`
+          insert into pipeline_events (tenant_id, created_at, repo_id, event_type, agent, payload)
+          values (${tenantId}, '2062-01-01T00:00:00Z', 1, 'state_transition', 'x', '{}')`.execute(tx);
+      });
+    } finally {
+      await held.rollback().execute();
+    }
     expect((await dropped).filter((month) => month > '2060')).toEqual(['2061-01']);
   });
 
