@@ -17,9 +17,11 @@ export interface E2e extends Place {
   seed: number;
   /** Of a history that is smaller than the full one, or of a measurement; null = all of it, or the default. */
   issues: number | null;
-  /** Length of the soak; null = its default. */
+  /** Pipeline events of the history of `retention`; null = its default. */
+  events: number | null;
+  /** Length of the soak, or of the load before the retention works; null = the default. */
   minutes: number | null;
-  /** Multiple of the usual rates of the soak; null = 1. */
+  /** Multiple of the usual rates of the load; null = 1. */
   rate: number | null;
   /** Commit or tag of the version before an upgrade or in a comparison; null = the default. */
   from: string | null;

@@ -1,8 +1,10 @@
 /**
  * End-to-end checks of the whole product: `pnpm e2e`, or some of them by name.
  * Prints a line for each check; the exit status is 1 when one fails. The folders of failed ones are kept, and those in a
- * --data-dir, where `history` finds again what it has made; with --issues it makes a smaller one, and `throughput` another
- * number. --from names the commit or tag that `upgrade` begins with, or with which `throughput` compares. With --runs N each check is performed N times, and the medians of its figures are printed.
+ * --data-dir, where `history` finds again what it has made; with --issues it makes a smaller one, and `throughput` measures
+ * another number. --events is the size of the history of `retention`. --from names the commit or tag that `upgrade` begins
+ * with, or with which `throughput` compares. With --runs N each check is performed N times, and the medians of its figures
+ * are printed.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,6 +16,7 @@ import { failover } from './failover/failover.ts';
 import { history } from './history/history.ts';
 import { type E2e, journey } from './journey.ts';
 import { restart } from './restart.ts';
+import { retention } from './retention/retention.ts';
 import { soak } from './soak/soak.ts';
 import { throughput } from './throughput/throughput.ts';
 import { upgrade } from './upgrade/upgrade.ts';
@@ -28,6 +31,7 @@ const ALL: Record<string, (e2e: E2e) => Promise<void>> = {
   soak,
   upgrade,
   history,
+  retention,
   throughput,
 };
 
@@ -36,6 +40,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string' },
     'data-dir': { type: 'string' },
     issues: { type: 'string' },
+    events: { type: 'string' },
     minutes: { type: 'string' },
     rate: { type: 'string' },
     from: { type: 'string' },
@@ -70,13 +75,14 @@ async function perform(checks: Checks, name: string): Promise<void> {
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   checks.section(name);
   try {
-    const [issues, minutes, rate] = [values.issues, values.minutes, values.rate].map(numberOf);
+    const [issues, events, minutes, rate] = [values.issues, values.events, values.minutes, values.rate].map(numberOf);
     await ALL[name]?.({
       checks,
       dataDir,
       env: process.env,
       seed,
       issues: issues ?? null,
+      events: events ?? null,
       minutes: minutes ?? null,
       rate: rate ?? null,
       from: values.from ?? null,

@@ -44,12 +44,18 @@ interface DeploymentOptions {
   env: Record<string, string>;
   /** Replicas of each service. */
   replicas?: number;
+  /** Lines that are added to the configuration of the monitors. */
+  settings?: string;
 }
 
-export async function startDeployment({ folder, ownerUrl, env, replicas = 2 }: DeploymentOptions): Promise<Deployment> {
+/** Where the configuration of the monitors is, in the folder of a deployment. */
+export const configIn = (folder: string): string => join(folder, 'pipeline.yaml');
+
+export async function startDeployment(options: DeploymentOptions): Promise<Deployment> {
+  const { folder, ownerUrl, env, replicas = 2, settings = '' } = options;
   mkdirSync(folder, { recursive: true });
-  const config = join(folder, 'pipeline.yaml');
-  writeFileSync(config, CONFIG);
+  const config = configIn(folder);
+  writeFileSync(config, CONFIG + settings);
   await migrateToLatest(ownerUrl);
   const readToken = await insertTokens(ownerUrl);
   const host = await startHost();

@@ -12,7 +12,7 @@ const END = new Date('2026-03-10T12:34:56.789Z');
 const SMALL = { tenants: 4, repos: 12, days: 30 };
 
 /** Nothing of it is worth more than making it again. */
-const SETTINGS = {
+export const SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
@@ -61,15 +61,15 @@ export async function filled(
   }
 }
 
-/** A store whose clock stands at the end of the history; its statements may take as long as they take. */
-export const storeAt = (databaseUrl: string): Store =>
+/** A store whose clock stands at the end of a history; its statements may take as long as they take. */
+export const storeAt = (databaseUrl: string, now = END): Store =>
   openStore({
     databaseUrl,
     applicationName: 'e2e-history',
     poolSize: 2,
     statementTimeoutMs: 0,
     idleInTransactionMs: 0,
-    clock: () => END,
+    clock: () => now,
     onConnectionError: () => undefined,
   });
 

@@ -9,7 +9,7 @@ import { Asker } from './asker.ts';
 import { type Filled, filled, storeAt } from './filled.ts';
 import { bigTables, EXPLAINED, readingsIn } from './plans.ts';
 import { prepare } from './prepared.ts';
-import { startService } from './service.ts';
+import { frozenUrl, startService } from './service.ts';
 import { checkVariety } from './variety.ts';
 
 /** Endpoints without figures: a file, a stream, and those that need a strategy. */
@@ -56,7 +56,7 @@ interface Compared {
 
 async function compared({ checks, made, dataDir, env, store, rows }: Compared): Promise<void> {
   const { server, history } = made;
-  const databaseUrl = frozen(server.url, history.end);
+  const databaseUrl = frozenUrl(server.url, history.end, EXPLAINED);
   const monitor = await startService({
     name: 'monitor',
     databaseUrl,
@@ -69,14 +69,6 @@ async function compared({ checks, made, dataDir, env, store, rows }: Compared): 
   } finally {
     await monitor.stop();
   }
-}
-
-/** The clock of the store stands still, and nothing can be written: every loop of the monitor finds the same. */
-function frozen(databaseUrl: string, now: Date): string {
-  const url = new URL(databaseUrl);
-  const options = [`-c svc.now=${now.toISOString()}`, '-c default_transaction_read_only=on', ...EXPLAINED];
-  url.searchParams.set('options', options.join(' '));
-  return url.href;
 }
 
 /** Statements that read a big table from end to end, or throw away most of what they read. */

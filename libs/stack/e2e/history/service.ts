@@ -20,6 +20,14 @@ interface ServiceOptions {
   env: NodeJS.ProcessEnv;
 }
 
+/** The clock of the store stands still, and nothing can be written: every loop of the monitor finds the same. */
+export function frozenUrl(databaseUrl: string, now: Date, more: readonly string[] = []): string {
+  const url = new URL(databaseUrl);
+  const options = [`-c svc.now=${now.toISOString()}`, '-c default_transaction_read_only=on', ...more];
+  url.searchParams.set('options', options.join(' '));
+  return url.href;
+}
+
 /** A service as it runs everywhere, on any free port. @throws Error when it ends or is not ready in two minutes. */
 export async function startService({ name, databaseUrl, dataDir, env }: ServiceOptions): Promise<Service> {
   const main = join(ROOT, 'services', name, 'src/main.ts');

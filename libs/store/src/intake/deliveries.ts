@@ -81,12 +81,3 @@ export async function postponeDelivery(db: Db, id: string, error: string, delayM
     .where('delivery_id', '=', id)
     .execute();
 }
-
-/** Deletes deliveries that were processed before any possible redelivery by the host. @returns how many. */
-export async function deleteOldDeliveries(fleet: Db, olderThanMs: number): Promise<number> {
-  const result = await fleet
-    .deleteFrom('webhook_deliveries')
-    .where('processed_at', '<', svcNowPlus(-olderThanMs))
-    .executeTakeFirst();
-  return Number(result.numDeletedRows);
-}

@@ -78,14 +78,15 @@ export async function dropPartitions(fleet: Db, table: PartitionedTable, keptDay
   const old = (await monthsOf(fleet, table)).filter((month) => month < before);
   for (const month of old) {
     await inTransaction(fleet, async (tx) => {
+      // First: from the drop until the commit nobody else reads or writes the table.
+      if (table === 'pipeline_events') await deleteCounts(tx, month);
       await sql`select drop_month_partition(${table}::text, ${month}::text)`.execute(tx);
-      if (table === 'pipeline_events') await forgetCounts(tx, month);
     });
   }
   return old;
 }
 
-const forgetCounts = (tx: Tx, month: Month) =>
+const deleteCounts = (tx: Tx, month: Month) =>
   sql`
     ${fleetNote('retention')}
     delete from event_counts where at >= ${boundsOf(month)[0]}::timestamptz and at < ${boundsOf(month)[1]}::timestamptz`.execute(

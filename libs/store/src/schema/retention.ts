@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { msInterval } from '../driver/clock.ts';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
@@ -6,8 +7,9 @@ import { fleetNote } from '../driver/fragments.ts';
 const BATCH = 5_000;
 
 /**
- * Deletes runs that were claimed longer ago, with their model calls; running ones are kept. Artefacts are kept
- * permanently. One batch, oldest first, by the index of claim times.
+ * Deletes runs that ended longer ago, with their model calls; running ones are kept. Artefacts are kept permanently. One
+ * batch, oldest first, by index runs_by_end: by the order of claims in the table itself, each batch would read the rows
+ * that the batches before it deleted, and later all of those whose place new runs took.
  * @returns whether there may be more.
  */
 export async function deleteOldRuns(fleet: Db, keptDays: number): Promise<boolean> {
@@ -15,7 +17,8 @@ export async function deleteOldRuns(fleet: Db, keptDays: number): Promise<boolea
     ${fleetNote('retention')}
     with old as (
       select tenant_id, id from runs
-      where claimed_at < svc_now() - ${`${keptDays} days`}::interval and status <> 'claimed'
+      where finished_at < svc_now() - ${`${keptDays} days`}::interval
+      order by finished_at
       limit ${sql.lit(BATCH)}
     ), calls as (
       delete from agent_invocations i using old where i.tenant_id = old.tenant_id and i.run_id = old.id
@@ -27,19 +30,57 @@ export async function deleteOldRuns(fleet: Db, keptDays: number): Promise<boolea
 }
 
 /**
- * Deletes outbox entries that were settled longer ago, with their attempts; failed ones are kept for an operator. One
- * batch, by index projections_by_status.
+ * Deletes outbox entries that were settled longer ago, with their attempts; failed ones are kept for an operator. A
+ * batch of each status, oldest first, by index projections_by_status.
  * @returns whether there may be more.
  */
 export async function deleteOldProjections(fleet: Db, keptDays: number): Promise<boolean> {
+  const settled = (status: 'complete' | 'discarded') => sql`
+    (select tenant_id, id from projections
+     where status = ${status} and updated_at < svc_now() - ${`${keptDays} days`}::interval
+     order by updated_at
+     limit ${sql.lit(BATCH)})`;
   const { rows } = await sql<{ n: number }>`
     ${fleetNote('retention')}
-    with gone as (
-      delete from projections p using (
-        select tenant_id, id from projections
-        where status in ('complete', 'discarded') and updated_at < svc_now() - ${`${keptDays} days`}::interval
-        limit ${sql.lit(BATCH)}
-      ) old where p.tenant_id = old.tenant_id and p.id = old.id returning 1
+    with old as (${settled('complete')} union all ${settled('discarded')}), gone as (
+      delete from projections p using old where p.tenant_id = old.tenant_id and p.id = old.id returning 1
+    )
+    select count(*) as n from gone`.execute(fleet);
+  return (rows[0]?.n ?? 0) >= BATCH;
+}
+
+/**
+ * Deletes webhook deliveries that were handled longer ago. One batch, by index webhook_deliveries_by_end.
+ * @returns whether there may be more.
+ */
+export async function deleteOldDeliveries(fleet: Db, keptMs: number): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    delete from webhook_deliveries where delivery_id in (
+      select delivery_id from webhook_deliveries
+      where processed_at < svc_now() - ${msInterval(keptMs)}
+      order by processed_at
+      limit ${sql.lit(BATCH)}
+    )`.execute(fleet);
+  return Number(numAffectedRows ?? 0) === BATCH;
+}
+
+/**
+ * Deletes periods of workers that ended longer ago. One batch, by index worker_periods_by_end.
+ * @returns whether there may be more.
+ */
+export async function deleteOldPeriods(fleet: Db, keptMs: number): Promise<boolean> {
+  const { rows } = await sql<{ n: number }>`
+    ${fleetNote('retention')}
+    with old as (
+      select tenant_id, worker_id, kind, started_at from worker_periods
+      where ended_at < svc_now() - ${msInterval(keptMs)}
+      order by ended_at
+      limit ${sql.lit(BATCH)}
+    ), gone as (
+      delete from worker_periods p using old
+      where p.tenant_id = old.tenant_id and p.worker_id = old.worker_id and p.kind = old.kind
+        and p.started_at = old.started_at
+      returning 1
     )
     select count(*) as n from gone`.execute(fleet);
   return rows[0]?.n === BATCH;

@@ -61,11 +61,3 @@ export async function degradedSeconds(fleet: Db, since: string): Promise<number>
     )) r`.execute(fleet);
   return rows[0]?.seconds ?? 0;
 }
-
-/** Deletes periods that ended longer ago. @returns how many. */
-export async function deleteOldPeriods(fleet: Db, keptMs: number): Promise<number> {
-  const { rows } = await sql`
-    ${fleetNote('retention')}
-    delete from worker_periods where ended_at < svc_now() - ${`${keptMs} ms`}::interval returning 1`.execute(fleet);
-  return rows.length;
-}

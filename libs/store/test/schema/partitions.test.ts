@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
+import { until } from '@pipeline/testing/until';
 import { sql } from 'kysely';
 import { dropPartitions, ensureTenant, makePartitions, monthsOf } from '../../src/index.ts';
 
@@ -89,6 +90,35 @@ describe('partitions', () => {
     const left = await database.db.selectFrom('event_counts').select('at').execute();
     expect(left).toEqual([{ at: '2041-02-01T00:00:00.000Z' }]);
     expect(await placed()).toMatchObject({ pipeline_events_2041_02: 1 });
+  });
+
+  test('are dropped without a wait of writers for their counts', async () => {
+    at('2061-01-01T00:00:00Z');
+    await makePartitions(fleet(), 'pipeline_events', 0);
+    await sql`
+      insert into event_counts (tenant_id, repo_id, event_type, grain, at, n)
+      values (${tenantId}, 1, 'state_transition', 'month', '2061-01-01T00:00:00Z', 1)`.execute(database.db);
+    const held = await database.db.startTransaction().execute();
+    await sql`select from event_counts where at = '2061-01-01T00:00:00Z' for update`.execute(held);
+    at('2062-01-01T00:00:00Z');
+    const dropped = dropPartitions(fleet(), 'pipeline_events', 30);
+    try {
+      await until('the drop waits for the counts', async () => {
+        const { rows } = await sql`
+          select from pg_stat_activity where wait_event_type = 'Lock' and query like '%event_counts%'
+            and datname = current_database() and pid <> pg_backend_pid()`.execute(database.db);
+        return rows.length > 0;
+      });
+      await database.db.transaction().execute(async (tx) => {
+        await sql`set local lock_timeout = '1s'`.execute(tx);
+        await sql`
+          insert into pipeline_events (tenant_id, created_at, repo_id, event_type, agent, payload)
+          values (${tenantId}, '2062-01-01T00:00:00Z', 1, 'state_transition', 'x', '{}')`.execute(tx);
+      });
+    } finally {
+      await held.rollback().execute();
+    }
+    expect((await dropped).filter((month) => month > '2060')).toEqual(['2061-01']);
   });
 
   test('are unchanged and an error is thrown when a writer holds the table for too long', async () => {

@@ -1,5 +1,5 @@
 import type { Engine } from '@pipeline/engine';
-import type { Logger } from '@pipeline/runtime';
+import { type Logger, sleep } from '@pipeline/runtime';
 import {
   deleteOldAlertDeliveries,
   deleteOldAlerts,
@@ -34,14 +34,20 @@ const KPIS_KEPT_DAYS = 400;
 /** What is late by a month still finds its partition. */
 const MONTHS_AHEAD = 3;
 
+/** Rest after a batch while more is due: requests keep most of the database, and 5,000 rows a second are deleted. */
+const REST_MS = 1_000;
+
 /**
  * Makes the partitions of the months to come, drops those whose time is over and deletes old rows, by the settings in
- * force. One replica does it. @returns 'again' while there is more to delete.
+ * force. One replica does it. @returns 'again' while there is more to delete, after a rest.
  */
-export const retentionTick = (engine: Engine, lead: Lead, log: Logger) => () =>
-  lead.run(engine, (leading) => retain(leading, log));
+export const retentionTick = (engine: Engine, lead: Lead, log: Logger) => async (signal: AbortSignal) => {
+  const more = await lead.run(engine, (leading) => retain(leading, log));
+  return more && (await sleep(REST_MS, signal)) ? 'again' : undefined;
+};
 
-async function retain(engine: Engine, log: Logger): Promise<'again' | undefined> {
+/** @returns whether there may be more to delete. */
+async function retain(engine: Engine, log: Logger): Promise<boolean> {
   const { fleet } = engine.store;
   const { eventsDays, messagesDays, runsDays, projectionsDays } = engine.settings().retention;
   for (const table of Object.keys(PARTITIONED) as PartitionedTable[]) {
@@ -50,12 +56,15 @@ async function retain(engine: Engine, log: Logger): Promise<'again' | undefined>
     const dropped = await dropPartitions(fleet, table, table === 'agent_messages' ? messagesDays : eventsDays);
     if (dropped.length > 0) log.info('partitions dropped', { table, months: dropped });
   }
-  await deleteOldDeliveries(fleet, DELIVERIES_KEPT_MS);
-  await deleteOldPeriods(fleet, PERIODS_KEPT_MS);
   await deleteOldAlerts(fleet, ALERTS_KEPT_MS);
   await deleteOldAlertDeliveries(fleet, ALERTS_KEPT_MS);
   await deleteOldKpis(fleet, KPIS_KEPT_DAYS);
   await deleteOldReloads(fleet, RELOADS_KEPT_MS);
-  const more = [await deleteOldRuns(fleet, runsDays), await deleteOldProjections(fleet, projectionsDays)];
-  return more.includes(true) ? 'again' : undefined;
+  const more = [
+    await deleteOldDeliveries(fleet, DELIVERIES_KEPT_MS),
+    await deleteOldPeriods(fleet, PERIODS_KEPT_MS),
+    await deleteOldRuns(fleet, runsDays),
+    await deleteOldProjections(fleet, projectionsDays),
+  ];
+  return more.includes(true);
 }

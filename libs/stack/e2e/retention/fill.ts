@@ -1,0 +1,198 @@
+import { DAY_MS } from '@pipeline/domain';
+import { checkRollups, makeMonths, migrateToLatest, PARTITIONED, type PartitionedTable } from '@pipeline/store';
+import pg from 'pg';
+import { storeAt } from '../history/filled.ts';
+import { type Column, copyStatement, type Shift } from './copies.ts';
+import { expectedMonths, filledDays, monthAfter } from './retained.ts';
+import { COPIED, makeTemplate, TEMPLATE_MS, type Template } from './template.ts';
+
+/** Two cores are usual; more connections would take them from nobody here. */
+const CONNECTIONS = 2;
+/** What an issue of the simulator leaves, about; only the number of copies follows from it. */
+const EVENTS_OF_ISSUE = 25;
+/** Copies begin about a day apart. */
+const COPIES = 350;
+const FEWEST_ISSUES = 60;
+
+interface FillOptions {
+  url: string;
+  /** Pipeline events, about. */
+  events: number;
+  seed: number;
+  end: Date;
+  note: (text: string) => void;
+}
+
+export interface Filled extends Template {
+  start: Date;
+  end: Date;
+  copies: number;
+}
+
+/**
+ * Fills an empty store with a history of {@link filledDays}: a simulated template of five days, copied with other ids at
+ * times that are spread evenly.
+ */
+export async function fill({ url, events, seed, end, note }: FillOptions): Promise<Filled> {
+  await migrateToLatest(url);
+  const clients = await Promise.all(Array.from({ length: CONNECTIONS }, () => connect(url)));
+  const [first] = clients;
+  try {
+    if (!first) throw new Error('no connection');
+    const issues = Math.max(FEWEST_ISSUES, Math.round(events / EVENTS_OF_ISSUE / COPIES));
+    const template = await makeTemplate(first, { url, issues, seed, end });
+    const copies = Math.max(2, Math.round(events / (template.templateRows.pipeline_events ?? 1)));
+    note(`template: ${issues} issues, ${JSON.stringify(template.templateRows)}; ${copies} copies`);
+    const start = new Date(end.getTime() - filledDays('pipeline_events') * DAY_MS);
+    await makePartitions(url, end);
+    const columns = await columnsOf(first);
+    const strides = await stridesOf(first);
+    const spanMs = end.getTime() - TEMPLATE_MS - start.getTime();
+    let next = 0;
+    const copyNext = async (client: pg.Client) => {
+      for (let copy = next++; copy < copies; copy = next++) {
+        const seconds = Math.round((spanMs * (copies - 1 - copy)) / (copies - 1) / 1_000);
+        await insertCopy(client, columns, { end, shift: { ...strides, copy, seconds } });
+      }
+    };
+    await Promise.all(clients.map(copyNext));
+    note('copied');
+    await finish(first, copies * strides.idStride);
+    await sumUp(url, start, end);
+    note('rollups computed');
+    await first.query('vacuum (analyze)');
+    return { ...template, start, end, copies };
+  } finally {
+    await Promise.all(clients.map((client) => client.end()));
+  }
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  // Foreign keys hold by the way the rows are made.
+  await client.query(
+    `set session_replication_role = replica; set search_path = pipeline, public; set work_mem = '64MB'`,
+  );
+  return client;
+}
+
+async function makePartitions(url: string, end: Date): Promise<void> {
+  const store = storeAt(url, end);
+  try {
+    for (const table of Object.keys(PARTITIONED) as PartitionedTable[]) {
+      await makeMonths(store.fleet, table, expectedMonths(end, filledDays(table), 0));
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+async function columnsOf(client: pg.Client): Promise<Map<string, Column[]>> {
+  const { rows } = await client.query<Column & { table: string }>(
+    `select c.relname as table, a.attname as name, format_type(a.atttypid, null) as type
+     from pg_class c
+     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+     where c.relnamespace = 'pipeline'::regnamespace and c.relname = any($1) order by a.attnum`,
+    [Object.keys(COPIED)],
+  );
+  return Map.groupBy(rows, ({ table }) => table);
+}
+
+async function stridesOf(client: pg.Client): Promise<Pick<Shift, 'idStride' | 'numberStride'>> {
+  const ids = ['transitions', 'runs', 'pipeline_events', 'issue_events', 'cost_events', 'projections', 'artefacts'];
+  const { rows } = await client.query<{ ids: string; numbers: number }>(
+    `select (select max(id) + 1 from (${ids.map((table) => `select max(id) as id from template.${table}`).join(' union all ')}) m) as ids,
+       (select max(n) + 1 from (select max(issue_number) as n from template.issues
+         union all select max(number) from template.pull_requests) m) as numbers`,
+  );
+  return { idStride: Number(rows[0]?.ids), numberStride: Number(rows[0]?.numbers) };
+}
+
+async function insertCopy(
+  client: pg.Client,
+  columns: ReadonlyMap<string, Column[]>,
+  { end, shift }: { end: Date; shift: Shift },
+): Promise<void> {
+  await client.query('begin');
+  for (const [table, time] of Object.entries(COPIED)) {
+    const since = new Date(end.getTime() - filledDays(table) * DAY_MS + shift.seconds * 1_000);
+    const from = { shift, since: `t.${time} >= '${since.toISOString()}'` };
+    await client.query(copyStatement(table, columns.get(table) ?? [], from));
+  }
+  await client.query('commit');
+}
+
+/** What is summed up, one run that never ended, and the sequences. */
+async function finish(client: pg.Client, nextId: number): Promise<void> {
+  await client.query(`update runs set status = 'claimed', finished_at = null
+    where (tenant_id, id) in (select tenant_id, id from runs order by id limit 1)`);
+  await client.query(`insert into issue_counts (tenant_id, repo_id, state, is_paused, is_blocked, n, writes)
+    select tenant_id, repo_id, state, is_paused, is_blocked, count(*), count(*) from issue_list group by 1, 2, 3, 4, 5`);
+  await client.query(`insert into daily_spend (tenant_id, day, spent_usd, last_repo_id)
+    select tenant_id, (created_at at time zone 'UTC')::date, sum(amount_usd), max(repo_id) from cost_events group by 1, 2`);
+  const { rows } = await client.query<{ name: string }>(
+    `select sequencename as name from pg_sequences where schemaname = 'pipeline'
+       and sequencename not in ('tenant_id_seq', 'repo_id_seq', 'user_id_seq')`,
+  );
+  for (const { name } of rows) await client.query(`select setval('pipeline.${name}', ${nextId})`);
+  await client.query('drop schema template cascade');
+}
+
+/** The rollups, by the code that repairs them, month by month; each day counts as compared. */
+async function sumUp(url: string, start: Date, end: Date): Promise<void> {
+  const store = storeAt(url, end);
+  const day = (at: Date) => `${at.toISOString().slice(0, 10)}T00:00:00.000Z`;
+  try {
+    for (let n = 0; ; n += 1) {
+      const [from, to] = [`${monthAfter(start, n)}-01T00:00:00.000Z`, `${monthAfter(start, n + 1)}-01T00:00:00.000Z`];
+      if (from > end.toISOString()) break;
+      const [until = to] = [to, day(new Date(end.getTime() + DAY_MS))].toSorted();
+      await checkRollups(store.fleet, { from, to: until }, true);
+    }
+    const client = await connect(url);
+    await client.query(
+      `insert into rollup_checks (day, checked_at, wrong)
+       select d::date, now(), 0 from generate_series($1::timestamptz, $2::timestamptz, interval '1 day') d`,
+      [day(start), day(end)],
+    );
+    await client.end();
+  } finally {
+    await store.close();
+  }
+}
+
+/** Tables whose retention no setting changes: filled when the monitor has had its first round. */
+export async function fillUnsettled(url: string, { end, tenantIds }: Filled): Promise<void> {
+  const client = await connect(url);
+  const since = (table: string) => new Date(end.getTime() - filledDays(table) * DAY_MS).toISOString();
+  try {
+    // The host reports each of our own writes as well as those of people: one delivery an event.
+    await client.query(
+      `insert into webhook_deliveries (delivery_id, event, events, lane, received_at, processed_at)
+       select 'filled-' || id, 'issues', jsonb_build_array(jsonb_build_object('type', 'issue', 'number', issue_number,
+           'title', 'Issue ' || issue_number, 'body', repeat(md5(id::text), 20), 'labels', payload)),
+         repo_id || '/' || issue_number, created_at, created_at + interval '1 s'
+       from pipeline_events where tenant_id = any($1) and created_at >= $2`,
+      [tenantIds, since('webhook_deliveries')],
+    );
+    await client.query(
+      `insert into kpi_snapshots (tenant_id, repo_id, kpi, day, computed_at, value, baseline_value, relative_delta, sample_size,
+         baseline_sample_size, regressed, magnitude, direction)
+       select tenant_id, id, 'kpi-' || k, d::date, d, k, k, 0, 10, 10, false, 'none', 'flat'
+       from repos, generate_series(1, 8) k, generate_series($2::timestamptz, $3::timestamptz, interval '1 day') d
+       where tenant_id = any($1)`,
+      [tenantIds, since('kpi_snapshots'), end.toISOString()],
+    );
+    await client.query(
+      `insert into worker_periods (tenant_id, worker_id, kind, started_at, ended_at)
+       select tenant_id, id, 'online', d, d + interval '1 hour'
+       from workers, generate_series($2::timestamptz, $3::timestamptz - interval '1 hour', interval '1 hour') d
+       where tenant_id = any($1)`,
+      [tenantIds, since('worker_periods'), end.toISOString()],
+    );
+    await client.query('vacuum (analyze) webhook_deliveries, kpi_snapshots, worker_periods');
+  } finally {
+    await client.end();
+  }
+}
