@@ -15,7 +15,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     tasks: ['agents', 'code-map', 'git', 'prompts', 'sandbox', 'session'],
   },
   bench: {
-    '.': ['measure', 'ours', 'rows', 'runner'],
+    '.': ['ours', 'rows', 'runner'],
     ours: ['measure', 'runner'],
     peers: ['measure', 'runner', 'services'],
     rows: ['measure', 'ours', 'peers', 'runner', 'services'],
