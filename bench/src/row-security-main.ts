@@ -23,7 +23,6 @@ import { cpuOfTree } from '@pipeline/testing/process-cpu';
 import { execute } from '@pipeline/testing/template';
 import { sql } from 'kysely';
 import pg from 'pg';
-
 import { makeReadable } from './ours/readable.ts';
 import { type BenchServer, startServer } from './runner/server.ts';
 import { median } from './runner/verdict.ts';

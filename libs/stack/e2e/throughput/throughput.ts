@@ -21,7 +21,7 @@ const REST_MS = 10_000;
 const WITHIN_MS = 20 * 60_000;
 const CONNECT_WITHIN_MS = 30_000;
 const HOUR_MS = 60 * 60_000;
-const TABLE_TASKS = "select count(*)::int as n from runs where status <> 'claimed'";
+const ENDED_RUNS = "select count(*)::int as n from runs where status <> 'claimed'";
 
 /**
  * What a whole issue costs, from the host to done: CPU of the services and of Postgres. Workers do no work of their own,
@@ -86,7 +86,7 @@ interface Measured {
 async function measured(checks: Checks, { release, host, server, replica, issues }: Measured): Promise<number> {
   const { name } = release;
   const store = new StoreView(server.url, CONNECT_WITHIN_MS);
-  const tasks = async () => (await store.rows<{ n: number }>(TABLE_TASKS))[0]?.n ?? 0;
+  const tasks = async () => (await store.rows<{ n: number }>(ENDED_RUNS))[0]?.n ?? 0;
   await openIssues(host, WARM_UP_ISSUES);
   checks.that(`${name}: the warm-up ends`, await untilDone(store, WARM_UP_ISSUES, WITHIN_MS), await store.open());
   const atRest = totalOf(cpuOf(server, replica));
