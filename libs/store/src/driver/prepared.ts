@@ -72,9 +72,10 @@ function compiledOnFirstUse<T>(compile: () => T): () => T {
   return first;
 }
 
-/** Compiles every statement of the modules that are loaded. @throws Error for the first one that is not valid. */
-export function compileAll(): void {
+/** Compiles every statement of the modules that are loaded, and returns how many. @throws Error for the first one that is not valid. */
+export function compileAll(): number {
   for (const compile of definitions) compile();
+  return definitions.length;
 }
 
 /** @throws Error for a statement that takes `*`. */

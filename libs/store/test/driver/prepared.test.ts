@@ -1,8 +1,9 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { COLUMNS } from '../../src/driver/database.generated.ts';
-import { compileAll } from '../../src/driver/prepared.ts';
 import { inTransaction, type Params, prepared } from '../../src/index.ts';
 
 const database = testDatabase();
@@ -67,8 +68,12 @@ test('refuses a second text for a name on the connection that prepared the first
   await store.close();
 });
 
-test('every statement of the store is valid, used or not', () => {
-  expect(compileAll).not.toThrow();
+test('every statement of the store is valid, used or not', async () => {
+  // In a process of its own: test files share theirs, and with it the invalid statements that some of them define.
+  const [store, driver] = ['index.ts', 'driver/prepared.ts'].map((file) => import.meta.resolve(`../../src/${file}`));
+  const program = `await import('${store}'); console.log((await import('${driver}')).compileAll());`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
+  expect(Number(stdout)).toBeGreaterThan(100);
 });
 
 test('refuses a name that Postgres would truncate', () => {
