@@ -5,12 +5,12 @@ import { sleep } from '@pipeline/runtime';
 import { cpuOfTree } from '@pipeline/testing/process-cpu';
 import { type Host, SLUG, startHost } from '../../test/replicas/host.ts';
 import { type Checks, seconds } from '../checks.ts';
-import { type E2e, untilDone } from '../journey.ts';
-import { StoreView } from '../store-view.ts';
+import type { E2e } from '../journey.ts';
 import { createWorkerToken } from '../upgrade/contract-runs.ts';
 import { commitBefore, current, installRelease, type Release } from '../upgrade/release.ts';
 import { type Replica, Rollout } from '../upgrade/rollout.ts';
 import { Crew } from './crew.ts';
+import { Progress } from './progress.ts';
 
 const ORG = 'default';
 const DEFAULT_ISSUES = 60;
@@ -19,9 +19,7 @@ const WARM_UP_ISSUES = 10;
 const WORKERS = 8;
 const REST_MS = 10_000;
 const WITHIN_MS = 20 * 60_000;
-const CONNECT_WITHIN_MS = 30_000;
 const HOUR_MS = 60 * 60_000;
-const ENDED_RUNS = "select count(*)::int as n from runs where status <> 'claimed'";
 
 /**
  * What a whole issue costs, from the host to done: CPU of the services and of Postgres. Workers do no work of their own,
@@ -85,30 +83,37 @@ interface Measured {
 
 async function measured(checks: Checks, { release, host, server, replica, issues }: Measured): Promise<number> {
   const { name } = release;
-  const store = new StoreView(server.url, CONNECT_WITHIN_MS);
-  const tasks = async () => (await store.rows<{ n: number }>(ENDED_RUNS))[0]?.n ?? 0;
-  await openIssues(host, WARM_UP_ISSUES);
-  checks.that(`${name}: the warm-up ends`, await untilDone(store, WARM_UP_ISSUES, WITHIN_MS), await store.open());
-  const atRest = totalOf(cpuOf(server, replica));
-  await sleep(REST_MS);
-  checks.figure(`${name}: CPU at rest`, (totalOf(cpuOf(server, replica)) - atRest) / (REST_MS / 1_000), 'ms a second');
-  const before = { ...cpuOf(server, replica), tasks: await tasks() };
-  const began = performance.now();
-  await openIssues(host, issues);
-  const isDone = await untilDone(store, WARM_UP_ISSUES + issues, WITHIN_MS);
-  const ms = performance.now() - began;
-  const after = { ...cpuOf(server, replica), tasks: await tasks() };
-  checks.that(`${name}: ${issues} issues are done after ${seconds(ms)}`, isDone, await store.open());
-  const perIssue = (of: keyof typeof before) => (after[of] - before[of]) / issues;
-  const total = perIssue('hosted') + perIssue('monitor') + perIssue('postgres');
-  checks.figure(`${name}: tasks of an issue`, perIssue('tasks'), '');
-  checks.figure(`${name}: CPU of an issue`, total, 'ms');
-  checks.figure(`${name}: of it the hosted API`, perIssue('hosted'), 'ms');
-  checks.figure(`${name}: of it the monitor`, perIssue('monitor'), 'ms');
-  checks.figure(`${name}: of it Postgres`, perIssue('postgres'), 'ms');
-  checks.figure(`${name}: issues per hour with the host and git on the same machine`, (issues / ms) * HOUR_MS, '');
-  checks.figure(`${name}: issues per hour and core of services and Postgres`, HOUR_MS / total, '');
-  return total;
+  const progress = await Progress.open(server.url);
+  try {
+    await openIssues(host, WARM_UP_ISSUES);
+    checks.that(`${name}: the warm-up ends`, await progress.untilDone(WARM_UP_ISSUES, WITHIN_MS));
+    const atRest = totalOf(cpuOf(server, replica));
+    await sleep(REST_MS);
+    checks.figure(
+      `${name}: CPU at rest`,
+      (totalOf(cpuOf(server, replica)) - atRest) / (REST_MS / 1_000),
+      'ms a second',
+    );
+    const before = { ...cpuOf(server, replica), tasks: await progress.endedRuns() };
+    const began = performance.now();
+    await openIssues(host, issues);
+    const isDone = await progress.untilDone(WARM_UP_ISSUES + issues, WITHIN_MS);
+    const ms = performance.now() - began;
+    const after = { ...cpuOf(server, replica), tasks: await progress.endedRuns() };
+    checks.that(`${name}: ${issues} issues are done after ${seconds(ms)}`, isDone);
+    const perIssue = (of: keyof typeof before) => (after[of] - before[of]) / issues;
+    const total = perIssue('hosted') + perIssue('monitor') + perIssue('postgres');
+    checks.figure(`${name}: tasks of an issue`, perIssue('tasks'), '');
+    checks.figure(`${name}: CPU of an issue`, total, 'ms');
+    checks.figure(`${name}: of it the hosted API`, perIssue('hosted'), 'ms');
+    checks.figure(`${name}: of it the monitor`, perIssue('monitor'), 'ms');
+    checks.figure(`${name}: of it Postgres`, perIssue('postgres'), 'ms');
+    checks.figure(`${name}: issues per hour with the host and git on the same machine`, (issues / ms) * HOUR_MS, '');
+    checks.figure(`${name}: issues per hour and core of services and Postgres`, HOUR_MS / total, '');
+    return total;
+  } finally {
+    await progress.close();
+  }
 }
 
 async function openIssues(host: Host, count: number): Promise<void> {
