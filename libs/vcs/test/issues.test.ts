@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ExecuteResult } from '@pipeline/domain';
 import {
   ANNA,
   BOT,
@@ -75,18 +76,43 @@ describe('comments', () => {
     expect(await environment.execute(post, issue, true)).toMatchObject({ status: 'ok', repeated: false });
   });
 
-  test('updateComment creates, then edits in place, then leaves alone', async () => {
-    const update = (body: string) => environment.execute({ type: 'updateComment', marker: 'status', body }, issue);
+  const update = (body: string, inDoubt = false) =>
+    environment.execute({ type: 'updateComment', marker: 'status', body }, issue, inDoubt);
+  const bodies = async () => (await comments()).map(({ body }) => body);
+
+  test('updateComment creates a comment, then edits it in place', async () => {
     const first = await update('one');
-    const second = await update('two');
-    expect(first).toMatchObject({ status: 'ok', repeated: false });
-    expect(second).toMatchObject({
-      created: (first as { created: { commentId: number } }).created && {
-        commentId: (first as { created: { commentId: number } }).created.commentId,
-      },
-    });
-    expect(await update('two')).toMatchObject({ repeated: true });
-    expect((await comments()).map((comment) => comment.body)).toEqual(['two\n\n<!-- svc:status -->']);
+    expect(first).toMatchObject({ status: 'ok', repeated: false, created: { commentId: expect.any(Number) } });
+    const { created } = first as Extract<ExecuteResult, { status: 'ok' }>;
+    expect(await update('two')).toMatchObject({ repeated: false, created: { commentId: created?.commentId } });
+    expect(await bodies()).toEqual(['two\n\n<!-- svc:status -->']);
+  });
+
+  test('updateComment edits a comment that it has written by one request', async () => {
+    await update('one');
+    const before = environment.exchanges.length;
+    await update('two');
+    expect(environment.exchanges.slice(before).map(({ method }) => method)).toEqual(['PATCH']);
+  });
+
+  test('updateComment in doubt leaves a comment alone that has the text already', async () => {
+    await update('one');
+    expect(await update('one', true)).toMatchObject({ status: 'ok', repeated: true });
+  });
+
+  test('updateComment finds the comment that an earlier process wrote', async () => {
+    await update('one');
+    environment.host = environment.as(BOT.token);
+    expect(await update('two')).toMatchObject({ status: 'ok', repeated: false });
+    expect(await bodies()).toEqual(['two\n\n<!-- svc:status -->']);
+  });
+
+  test('updateComment writes a comment again that somebody deleted', async () => {
+    await update('one');
+    const [comment] = await comments();
+    await environment.api('DELETE', `/repos/acme/shop/issues/comments/${comment?.id}`);
+    expect(await update('two')).toMatchObject({ status: 'ok', repeated: false });
+    expect(await bodies()).toEqual(['two\n\n<!-- svc:status -->']);
   });
 
   test('a text over the host’s limit is cut and keeps its marker', async () => {

@@ -1,24 +1,56 @@
 import type { HostComment } from '@pipeline/domain';
 import { listComments } from './comments.ts';
+import { answered } from './errors.ts';
 import { hasMarker, withMarker } from './marker.ts';
+import { repoKey } from './repo-address.ts';
 import { done, type Executor, repeated, type Target } from './target.ts';
 
 export const postComment: Executor<'postComment'> = (target, { body, marker }) =>
   commentOnce(target, target.issueNumber, { body, marker, look: target.context.mayHaveHappened });
 
-/** Keeps one comment up to date; a comment that somebody deleted is written again. */
+/**
+ * Keeps one comment up to date; a comment that somebody deleted is written again. One request for a comment that this
+ * process has written before, unless an earlier attempt is in doubt.
+ */
 export const updateComment: Executor<'updateComment'> = async (target, action) => {
-  const { client, at, issueNumber } = target;
+  const { issueNumber, keptComments, context } = target;
   const body = withMarker(action.body, action.marker);
-  const found = await findComment(target, issueNumber, action.marker);
-  if (!found) {
-    const { data } = await client.rest.issues.createComment({ ...at, issue_number: issueNumber, body });
-    return done({ commentId: data.id, url: data.html_url });
-  }
-  if (found.body === body) return repeated({ commentId: found.id });
-  const { data } = await client.rest.issues.updateComment({ ...at, comment_id: found.id, body });
-  return done({ commentId: data.id, url: data.html_url });
+  const key = `${repoKey(target.repo)}#${issueNumber} ${action.marker}`;
+  const known = context.mayHaveHappened ? undefined : keptComments.get(key);
+  const edited = known === undefined ? null : await edit(target, known, body);
+  const written = edited ?? (await findAndWrite(target, action.marker, body));
+  keptComments.set(key, written.commentId);
+  const { isRepeated, ...created } = written;
+  return isRepeated ? repeated(created) : done(created);
 };
+
+interface WrittenComment {
+  commentId: number;
+  url?: string;
+  isRepeated: boolean;
+}
+
+/** @returns null when there is no such comment any more. */
+async function edit({ client, at }: Target, commentId: number, body: string): Promise<WrittenComment | null> {
+  try {
+    const { data } = await client.rest.issues.updateComment({ ...at, comment_id: commentId, body });
+    return { commentId, url: data.html_url, isRepeated: false };
+  } catch (error) {
+    if (answered(error, 404)) return null;
+    throw error;
+  }
+}
+
+/** Lists the comments of the issue for the one with the marker, and writes it or a new one. */
+async function findAndWrite(target: Target, marker: string, body: string): Promise<WrittenComment> {
+  const { client, at, issueNumber } = target;
+  const found = await findComment(target, issueNumber, marker);
+  if (found?.body === body) return { commentId: found.id, isRepeated: true };
+  const edited = found ? await edit(target, found.id, body) : null;
+  if (edited) return edited;
+  const { data } = await client.rest.issues.createComment({ ...at, issue_number: issueNumber, body });
+  return { commentId: data.id, url: data.html_url, isRepeated: false };
+}
 
 interface OnceComment {
   body: string;

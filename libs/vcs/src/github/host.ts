@@ -1,4 +1,5 @@
 import type { ExecuteContext, RepoRef, VcsHost } from '@pipeline/domain';
+import { LRUCache } from 'lru-cache';
 import { type Client, type ClientOptions, createClient, fetchOf } from './client.ts';
 import { answered, withHostErrors } from './errors.ts';
 import { execute } from './execute.ts';
@@ -21,6 +22,7 @@ export function createGitHubHost(options: GitHubHostOptions): VcsHost {
   const client = createClient(options);
   const permissionOf = createPermissions(client, now);
   const send = fetchOf(options);
+  const keptComments = new LRUCache<string, number>({ max: MAX_ENTRIES });
   let known: { login: string; isPerson: boolean } | undefined;
 
   const identity = async () => {
@@ -41,7 +43,7 @@ export function createGitHubHost(options: GitHubHostOptions): VcsHost {
     permissionOf: (repo, person) => withHostErrors(permissionOf(repo, person), now),
     execute: (repo, issueNumber, action, context) => {
       const at = { ...paramsOf(repo), request: requestOf(context, send) };
-      return execute({ client, repo, issueNumber, at, login, context }, action, now);
+      return execute({ client, repo, issueNumber, at, login, context, keptComments }, action, now);
     },
   };
 }

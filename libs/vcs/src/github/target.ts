@@ -1,4 +1,5 @@
 import type { ExecuteContext, ExecuteResult, ProjectionAction, ProjectionType, RepoRef } from '@pipeline/domain';
+import type { LRUCache } from 'lru-cache';
 import type { Client } from './client.ts';
 
 export interface RequestOptions {
@@ -15,6 +16,8 @@ export interface Target {
   at: { owner: string; repo: string; request: RequestOptions };
   login(): Promise<string>;
   context: ExecuteContext;
+  /** Ids of comments that are kept up to date, by repo, issue and marker. */
+  keptComments: LRUCache<string, number>;
 }
 
 type ActionOf<T extends ProjectionType> = Extract<ProjectionAction, { type: T }>;
