@@ -30,7 +30,7 @@ export const unreachable = (): ApiFailure =>
     retryAfterMs: null,
   });
 
-/** Returns the failure of an error response. Responses of a proxy have no error body. */
+/** Returns the failure of an error response. Responses of a proxy have no error body, or that of the proxy. */
 export async function failureOf(response: Response): Promise<ApiFailure> {
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
   const facts = {
@@ -42,8 +42,6 @@ export async function failureOf(response: Response): Promise<ApiFailure> {
   if (typeof body?.error === 'string' && typeof body.code === 'string') {
     return new ApiFailure(body.error, { ...facts, code: body.code });
   }
-  return new ApiFailure(`Unexpected response with status ${response.status}`, {
-    ...facts,
-    code: 'UNEXPECTED_RESPONSE',
-  });
+  const message = `The request failed with status ${response.status}. The response has no reason: it may be that of a proxy before the service.`;
+  return new ApiFailure(message, { ...facts, code: 'UNEXPECTED_RESPONSE' });
 }

@@ -17,7 +17,7 @@ export function IssueAction({ repo, issueNumber }: { repo: string; issueNumber: 
   return (
     <span className={record.phase === 'failed' ? styles.failed : styles.mark} title={`${record.title}: ${record.text}`}>
       {WORDS[record.phase]}
-      {record.code && ` (${record.code})`}
+      {record.phase === 'failed' && `: ${record.text}`}
     </span>
   );
 }

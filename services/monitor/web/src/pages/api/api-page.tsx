@@ -14,6 +14,7 @@ import { read } from '../../api/query.ts';
 import styles from './api.module.css';
 import { matches, type OpenApi, type Operation, operationsOf } from './document.ts';
 import { OperationPanel } from './operation-panel.tsx';
+import { PathText } from './path-text.tsx';
 
 const FIELDS = { q: text(), op: text(100) };
 const document = { ...read('getOpenApi', {}), staleTime: Number.POSITIVE_INFINITY };
@@ -85,7 +86,9 @@ function Operations({ found, chosen, onChoose }: OperationsProps) {
                   <Button kind="quiet" aria-pressed={operationId === chosen} onPress={() => onChoose(operationId)}>
                     <span className={styles.operation}>
                       <code className={styles.method}>{method.toUpperCase()}</code>
-                      <code className={styles.path}>{path}</code>
+                      <code className={styles.path}>
+                        <PathText path={path} />
+                      </code>
                       <span className={styles.summary}>{summary}</span>
                     </span>
                   </Button>

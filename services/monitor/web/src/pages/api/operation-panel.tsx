@@ -5,6 +5,7 @@ import { ScrolledText } from '../../markdown/scrolled-text.tsx';
 import { SidePanel } from '../../peek/side-panel.tsx';
 import styles from './api.module.css';
 import { curlLine, jsonSchema, type Operation, type Parameter, type Schema } from './document.ts';
+import { PathText } from './path-text.tsx';
 import { SchemaTree, typeText } from './schema-tree.tsx';
 
 interface OperationPanelProps {
@@ -22,7 +23,7 @@ export function OperationPanel({ operation, schemas, onClose }: OperationPanelPr
     <SidePanel title={summary ?? operation.operationId} onClose={onClose}>
       <p className={styles.path}>
         <code>
-          <strong>{method.toUpperCase()}</strong> {path}
+          <strong>{method.toUpperCase()}</strong> <PathText path={path} />
         </code>
       </p>
       {description && (
