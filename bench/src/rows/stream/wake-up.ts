@@ -65,7 +65,7 @@ function openBells(bench: Bench, { url }: OurStore): Bells {
   let heard = 0;
   const own = open('bench-rings');
   const other = open('bench-listens');
-  for (const channel of ['svc_tasks', 'svc_projections', 'svc_stream', 'svc_cache'] as const) {
+  for (const channel of ['svc_tasks', 'svc_projections', 'svc_stream', 'svc_inbox', 'svc_cache'] as const) {
     other.on(channel, () => {
       heard += 1;
     });

@@ -14,7 +14,7 @@ import {
 } from '@pipeline/store';
 
 /** The channels that the engine notifies after a commit. */
-export type NotifiedChannel = 'svc_tasks' | 'svc_projections' | 'svc_stream' | 'svc_cache';
+export type NotifiedChannel = 'svc_tasks' | 'svc_projections' | 'svc_stream' | 'svc_inbox' | 'svc_cache';
 
 /** Computes vectors of texts; near vectors have near meanings. */
 export interface Embedder {

@@ -47,7 +47,7 @@ export async function receiveDelivery(
 ): Promise<boolean> {
   const delivery = { id: deliveryId, event, lane: laneOf(events), events };
   const isNew = await insertDelivery(engine.store.fleet, delivery);
-  if (isNew && events.length > 0) engine.notify('svc_cache', 0);
+  if (isNew && events.length > 0) engine.notify('svc_inbox', 0);
   return isNew;
 }
 
@@ -65,10 +65,12 @@ interface InboxDeps {
 export class Inbox {
   readonly #deps: InboxDeps;
   readonly #lanes = new Map<string, Promise<void>>();
+  /** Whether deliveries may wait that no read has shown: of a lane that was running, or of one beyond PARALLEL. */
+  #mayWait = false;
   #isStopped = false;
   #handled = 0;
   #failure: { error: unknown } | null = null;
-  /** Called when a lane has no more deliveries. */
+  /** Called when a lane has ended and more deliveries may wait. */
   onLaneEnd: () => void = () => undefined;
 
   constructor(deps: InboxDeps) {
@@ -87,10 +89,13 @@ export class Inbox {
    */
   async step(engine: Engine = this.#deps.engine): Promise<number> {
     this.#throwFailure();
-    if (this.#isStopped || this.#lanes.size >= PARALLEL) return 0;
+    if (this.#isStopped) return 0;
+    this.#mayWait = this.#lanes.size > 0;
+    if (this.#lanes.size >= PARALLEL) return 0;
     const waiting = await openDeliveries(engine.store.fleet, BATCH, [...this.#lanes.keys()]);
     const before = this.#lanes.size;
     for (const [lane, deliveries] of Map.groupBy(waiting, (delivery) => delivery.lane)) {
+      this.#mayWait ||= this.#lanes.size >= PARALLEL;
       if (this.#lanes.size >= PARALLEL) break;
       this.#lanes.set(lane, this.#run(engine, lane, deliveries));
     }
@@ -123,7 +128,7 @@ export class Inbox {
     } finally {
       this.#lanes.delete(lane);
     }
-    this.onLaneEnd();
+    if (this.#mayWait) this.onLaneEnd();
   }
 
   #throwFailure(): void {

@@ -223,6 +223,8 @@ async function move(
     const by = MERGED.includes(decision.trigger) ? 'merged' : 'cancelled';
     await resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: issue.issue_number }, by);
     const merged = decision.trigger === 'merged' || decision.trigger === 'host-merged';
+    // Issues that waited for it, and tracks whose place it occupied, go on.
+    unit.notify('svc_cache');
     await settleFindings(unit, moved);
     await enqueueRetrospect(unit, moved, { merged, wasPaused: issue.is_paused });
   }
@@ -289,6 +291,7 @@ async function updateStop(
 
 function recordBlock(unit: TransactionContext, moved: IssueContext, reasonBefore: string | null, actor: Actor): void {
   const { issue } = moved;
+  unit.notify('svc_cache');
   recordPipelineEvent(unit, moved, {
     eventType: issue.is_blocked ? 'issue_blocked' : 'issue_unblocked',
     agent: actor.agent ?? actor.type,

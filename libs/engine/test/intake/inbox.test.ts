@@ -87,6 +87,45 @@ describe('the inbox', () => {
     expect(handled).toEqual(['quick', 'slow', 'behind']);
   });
 
+  test('asks for another read after a lane if deliveries may have arrived unseen, and only then', async () => {
+    await applyHostIssue(bench, hostIssue(1));
+    const answer = Promise.withResolvers<'write'>();
+    bench.host.permissionOf = () => answer.promise;
+    const inbox = new Inbox({ engine: bench.engine, hostOf });
+    let asked = 0;
+    inbox.onLaneEnd = () => {
+      asked += 1;
+    };
+    await store(comment(1, 'first'));
+    await inbox.step();
+    await store(comment(1, 'behind'));
+    expect(await inbox.step()).toBe(0);
+    answer.resolve('write');
+    await inbox.settled();
+    expect(asked).toBe(1);
+    expect(await inbox.step()).toBe(1);
+    await inbox.settled();
+    expect(asked).toBe(1);
+  });
+
+  test('asks for another read while more lanes wait than it handles at once', async () => {
+    for (let number = 1; number <= PARALLEL + 1; number += 1) {
+      await applyHostIssue(bench, hostIssue(number));
+      await store(comment(number, 'anna'));
+    }
+    const inbox = new Inbox({ engine: bench.engine, hostOf });
+    let asked = 0;
+    inbox.onLaneEnd = () => {
+      asked += 1;
+    };
+    expect(await inbox.step()).toBe(PARALLEL);
+    await inbox.settled();
+    expect(asked).toBe(PARALLEL);
+    expect(await inbox.step()).toBe(1);
+    await inbox.settled();
+    expect(asked).toBe(PARALLEL);
+  });
+
   test('reports the age of the oldest pending delivery, and their number', async () => {
     const before = await inboxBacklog(bench.database.db);
     expect(before).toEqual({ waiting: 0, retrying: 0, lagSeconds: 0 });

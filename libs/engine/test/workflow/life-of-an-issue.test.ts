@@ -28,6 +28,17 @@ describe('an issue that meets no obstacle', () => {
     );
   });
 
+  test('wakes the loops of what waits for it when it is done, not on its way', async () => {
+    const bench = await makeBench(database.store, { slug: 'acme/waited-for' });
+    bench.bells.length = 0;
+    await applyHostIssue(bench, hostIssue(1));
+    for (let i = 0; i < 4; i += 1) await step(bench);
+    expect(bench.bells).not.toContain('svc_cache');
+    await step(bench);
+    expect((await issueOf(bench, 1)).state).toBe('done');
+    expect(bench.bells).toContain('svc_cache');
+  });
+
   test('is not admitted without the label', async () => {
     const bench = await makeBench(database.store, { slug: 'acme/quiet' });
     await applyHostIssue(bench, hostIssue(1, { labels: ['bug'] }));

@@ -43,6 +43,9 @@ export interface StoreOptions {
 
 type PoolName = 'tenant' | 'fleet' | 'read';
 
+/** Long, because a new connection plans each statement again, several times until the plan is kept. */
+const IDLE_MS = 10 * 60_000;
+
 export interface Store {
   /** Statements and transactions of one tenant each; a distributed deployment forbids all others here. */
   readonly tenant: Db;
@@ -112,6 +115,7 @@ function openPool(name: PoolName, servers: Servers, options: StoreOptions): Pool
     statement_timeout: options.statementTimeoutMs ?? (fleet ? 30_000 : 10_000),
     idle_in_transaction_session_timeout: options.idleInTransactionMs ?? 2_000,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+    idleTimeoutMillis: IDLE_MS,
     keepAlive: true,
     types: columnTypes,
     pipeline: true,

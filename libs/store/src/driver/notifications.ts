@@ -2,7 +2,8 @@ import { CoalescedNotifications, type NotifiedTenants } from './coalesced-notifi
 import { DirectConnection, type DirectConnectionOptions, type Session } from './direct-connection.ts';
 import { Leadership, type Lease } from './leadership.ts';
 
-const CHANNELS = ['svc_tasks', 'svc_projections', 'svc_stream', 'svc_cache', 'svc_settings'] as const;
+/** `svc_inbox`: webhook deliveries have arrived. `svc_cache`: what the slower loops and the lists show has changed. */
+const CHANNELS = ['svc_tasks', 'svc_projections', 'svc_stream', 'svc_inbox', 'svc_cache', 'svc_settings'] as const;
 type Channel = (typeof CHANNELS)[number];
 
 /**

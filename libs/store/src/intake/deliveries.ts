@@ -1,8 +1,8 @@
 import type { HostEvent } from '@pipeline/domain';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { svcNow, svcNowPlus } from '../driver/clock.ts';
 import type { Db } from '../driver/database.ts';
-import { jsonb } from '../driver/fragments.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
 
 export interface Delivery {
   delivery_id: string;
@@ -14,36 +14,45 @@ export interface Delivery {
 
 type NewDelivery = Pick<Delivery, 'lane' | 'events'> & { id: string; event: string };
 
+type Written = Omit<NewDelivery, 'events'> & { events: string };
+
+const inserted = (name: string, processedAt: RawBuilder<string | null>) =>
+  prepared(name, (db, p: Params<Written>) =>
+    db
+      .insertInto('webhook_deliveries')
+      .values({
+        delivery_id: p('id'),
+        event: p('event'),
+        lane: p('lane'),
+        events: sql`${p('events')}::jsonb`,
+        processed_at: processedAt,
+      })
+      .onConflict((c) => c.column('delivery_id').doNothing()),
+  );
+const insert = inserted('insert-delivery', sql`null::timestamptz`);
+const insertIgnored = inserted('insert-ignored-delivery', svcNow);
+
 /** Stores a webhook delivery for the intake loop. @returns false when it was received before. */
 export async function insertDelivery(db: Db, { id, event, lane, events }: NewDelivery): Promise<boolean> {
-  const row = await db
-    .insertInto('webhook_deliveries')
-    .values({
-      delivery_id: id,
-      event,
-      lane,
-      events: jsonb(events),
-      processed_at: events.length === 0 ? svcNow : null,
-    })
-    .onConflict((c) => c.column('delivery_id').doNothing())
-    .returning('delivery_id')
-    .executeTakeFirst();
-  return row !== undefined;
+  const written = { id, event, lane, events: JSON.stringify(events) };
+  return (await (events.length === 0 ? insertIgnored : insert).run(db, written)) > 0;
 }
 
-/** Pending deliveries, oldest first, except those of the lanes in `except` (index webhook_deliveries_open). */
-export async function openDeliveries(fleet: Db, limit: number, except: readonly string[]): Promise<Delivery[]> {
-  const rows = await fleet
+const open = prepared('open-deliveries', (db, p: Params<{ limit: number; except: readonly string[] }>) =>
+  db
     .selectFrom('webhook_deliveries')
     .select(['delivery_id', 'lane', 'events', 'attempts'])
     .where('processed_at', 'is', null)
     .where((eb) => eb.or([eb('retry_after', 'is', null), eb('retry_after', '<=', sql<string>`svc_now()`)]))
-    .where('lane', '<>', sql<string>`all(${except}::text[])`)
+    .where('lane', '<>', sql<string>`all(${p('except')}::text[])`)
     .orderBy('received_at')
     .orderBy('delivery_id')
-    .limit(limit)
-    .execute();
-  return rows as unknown as Delivery[];
+    .limit(p('limit')),
+);
+
+/** Pending deliveries, oldest first, except those of the lanes in `except` (index webhook_deliveries_open). */
+export async function openDeliveries(fleet: Db, limit: number, except: readonly string[]): Promise<Delivery[]> {
+  return (await open.all(fleet, { limit, except })) as unknown as Delivery[];
 }
 
 interface InboxBacklog {
@@ -66,12 +75,15 @@ export async function inboxBacklog(fleet: Db): Promise<InboxBacklog> {
   return rows[0] ?? { waiting: 0, retrying: 0, lagSeconds: 0 };
 }
 
-export async function closeDelivery(db: Db, id: string, error: string | null = null): Promise<void> {
-  await db
+const close = prepared('close-delivery', (db, p: Params<{ id: string; error: string | null }>) =>
+  db
     .updateTable('webhook_deliveries')
-    .set({ processed_at: svcNow, error })
-    .where('delivery_id', '=', id)
-    .execute();
+    .set({ processed_at: svcNow, error: p('error') })
+    .where('delivery_id', '=', p('id')),
+);
+
+export async function closeDelivery(db: Db, id: string, error: string | null = null): Promise<void> {
+  await close.run(db, { id, error });
 }
 
 export async function postponeDelivery(db: Db, id: string, error: string, delayMs: number): Promise<void> {

@@ -1,9 +1,10 @@
 import { type HostIssue, textHash } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { svcNow, svcNowPlus } from '../driver/clock.ts';
-import type { DB } from '../driver/database.generated.ts';
+import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
 
 /**
  * The host facts of an issue that the pipeline has applied, with the host's timestamps. The row is read and written
@@ -14,14 +15,16 @@ export type HostFactsRow = Omit<Selectable<DB['issue_host_facts']>, 'label_times
   label_times: Record<string, string>;
 };
 
-export async function hostFactsOf(db: Db, tenantId: number, issueId: number): Promise<HostFactsRow | undefined> {
-  const row = await db
+const factsOf = prepared('host-facts-of-issue', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+  db
     .selectFrom('issue_host_facts')
-    .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('issue_id', '=', issueId)
-    .executeTakeFirst();
-  return row as HostFactsRow | undefined;
+    .select(COLUMNS.issue_host_facts)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId')),
+);
+
+export async function hostFactsOf(db: Db, tenantId: number, issueId: number): Promise<HostFactsRow | undefined> {
+  return (await factsOf.first(db, { tenantId, issueId })) as HostFactsRow | undefined;
 }
 
 type Admitted = Pick<HostIssue, 'title' | 'body' | 'updatedAt'> & {

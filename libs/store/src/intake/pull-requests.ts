@@ -31,14 +31,17 @@ const own = prepared('own-pull-request', (_db, p: Params<{ tenantId: number; iss
 export const ownPullRequest = (db: Db, tenantId: number, issueId: number): Promise<PullRequestRow | undefined> =>
   own.first(db, { tenantId, issueId });
 
-export const pullRequestsOf = (db: Db, tenantId: number, issueId: number): Promise<PullRequestRow[]> =>
+const ofIssue = prepared('pull-requests-of-issue', (db, p: Params<{ tenantId: number; issueId: number }>) =>
   db
     .selectFrom('pull_requests')
-    .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('issue_id', '=', issueId)
-    .orderBy('number')
-    .execute();
+    .select(COLUMNS.pull_requests)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId'))
+    .orderBy('number'),
+);
+
+export const pullRequestsOf = (db: Db, tenantId: number, issueId: number): Promise<PullRequestRow[]> =>
+  ofIssue.all(db, { tenantId, issueId });
 
 const byNumber = (db: Db, tenantId: number, repoId: number, number: number) =>
   db

@@ -10,6 +10,12 @@ import { insertHostFacts } from '../intake/host-facts.ts';
 /** A locked issue: its row, the transaction's time by the store's clock, and its time in state until then. */
 export type IssueRow = Selectable<DB['issues']> & { now: string; ms_in_state: number };
 
+interface IssueNumberKey {
+  tenantId: number;
+  repoId: number;
+  number: number;
+}
+
 const now = svcNow.as('now');
 const msInState = sql<number>`(extract(epoch from (svc_now() - state_entered_at)) * 1000)::bigint`.as('ms_in_state');
 /** What a locked issue has beside its columns. */
@@ -48,35 +54,39 @@ const lockedMany = prepared('lock-issues', (db, p: Params<{ tenantId: number; is
 export const lockIssues = (tx: Tx, tenantId: number, issueIds: readonly number[]): Promise<IssueRow[]> =>
   lockedMany.all(tx, { tenantId, issueIds });
 
+const lockedByNumber = prepared('lock-issue-by-number', (db, p: Params<IssueNumberKey>) =>
+  db
+    .selectFrom('issues')
+    .select(COLUMNS.issues)
+    .select(AT_LOCK)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('repo_id', '=', p('repoId'))
+    .where('issue_number', '=', p('number'))
+    .forUpdate(),
+);
+
 export const lockIssueByNumber = (
   tx: Tx,
   tenantId: number,
   repoId: number,
   number: number,
-): Promise<IssueRow | undefined> =>
-  tx
+): Promise<IssueRow | undefined> => lockedByNumber.first(tx, { tenantId, repoId, number });
+
+const byNumber = prepared('issue-by-number', (db, p: Params<IssueNumberKey>) =>
+  db
     .selectFrom('issues')
-    .selectAll()
-    .select(AT_LOCK)
-    .where('tenant_id', '=', tenantId)
-    .where('repo_id', '=', repoId)
-    .where('issue_number', '=', number)
-    .forUpdate()
-    .executeTakeFirst();
+    .select(COLUMNS.issues)
+    .where('tenant_id', '=', p('tenantId'))
+    .where('repo_id', '=', p('repoId'))
+    .where('issue_number', '=', p('number')),
+);
 
 export const findIssue = (
   db: Db,
   tenantId: number,
   repoId: number,
   number: number,
-): Promise<Selectable<DB['issues']> | undefined> =>
-  db
-    .selectFrom('issues')
-    .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where('repo_id', '=', repoId)
-    .where('issue_number', '=', number)
-    .executeTakeFirst();
+): Promise<Selectable<DB['issues']> | undefined> => byNumber.first(db, { tenantId, repoId, number });
 
 export type NewIssue = Pick<
   HostIssue,

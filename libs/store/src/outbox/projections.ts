@@ -151,6 +151,25 @@ export async function hasLaterProjection(tx: Tx, projection: ProjectionRow): Pro
 const waitsForChecks = sql<boolean>`action ->> 'type' = 'mergePR' and status = 'pending'
   and retry_after is not null and error is null and attempt_started_at is null`;
 
+const anyOpen = prepared(
+  'any-open-projection',
+  (
+    _db,
+    p: Params<{
+      tenantId: number;
+      repoId: number;
+      number: number;
+      statuses: readonly string[];
+      lanes: readonly string[];
+    }>,
+  ) => sql<{ id: number }>`
+    select id from projections
+    where tenant_id = ${p('tenantId')} and repo_id = ${p('repoId')} and issue_number = ${p('number')}
+      and status in ('pending', 'failed') and status = any(${p('statuses')}::text[]) and lane = any(${p('lanes')}::text[])
+      and not (${waitsForChecks})
+    limit 1`,
+);
+
 /**
  * True while the host does not show the wanted state of this issue, because an entry is pending or failed. A merge that
  * waits for checks does not count: nothing of it is on its way to the host. Reads the open entries of the issue (index
@@ -162,18 +181,8 @@ export async function hasOpenProjections(
   statuses: readonly ('pending' | 'failed')[],
   lanes: readonly Lane[] = LANES,
 ): Promise<boolean> {
-  const row = await tx
-    .selectFrom('projections')
-    .select('id')
-    .where('tenant_id', '=', issue.tenant_id)
-    .where('repo_id', '=', issue.repo_id)
-    .where('issue_number', '=', issue.issue_number)
-    .where('status', 'in', statuses)
-    .where('lane', 'in', lanes)
-    .where(sql<boolean>`not (${waitsForChecks})`)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+  const { tenant_id: tenantId, repo_id: repoId, issue_number: number } = issue;
+  return (await anyOpen.first(tx, { tenantId, repoId, number, statuses, lanes })) !== undefined;
 }
 
 /** Whether an entry of this type is pending for the issue. Reads the open entries of the issue (index projections_open). */
@@ -213,16 +222,18 @@ export async function withdrawProjections(
   await withdraw.run(tx, { tenantId, repoId, number, types: [...types] });
 }
 
-/** When the newest write for an issue completed; earlier host views may be older than our own writes. */
-export async function lastCompletedAt(tx: Tx, tenantId: number, issueId: number): Promise<string | null> {
-  const row = await tx
+const lastCompleted = prepared('last-completed-projection', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+  db
     .selectFrom('projections')
     .select((eb) => eb.fn.max('updated_at').as('at'))
-    .where('tenant_id', '=', tenantId)
-    .where('issue_id', '=', issueId)
-    .where('status', '=', 'complete')
-    .executeTakeFirst();
-  return row?.at ?? null;
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId'))
+    .where('status', '=', sql.lit('complete')),
+);
+
+/** When the newest write for an issue completed; earlier host views may be older than our own writes. */
+export async function lastCompletedAt(tx: Tx, tenantId: number, issueId: number): Promise<string | null> {
+  return (await lastCompleted.first(tx, { tenantId, issueId }))?.at ?? null;
 }
 
 /**

@@ -1,8 +1,10 @@
 import { type RepoRef, type Slug, slugKey, type UnavailableReason } from '@pipeline/domain';
 import { sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
+import { COLUMNS } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
 import type { RepoRow } from './repos.ts';
 
 /** A repo on the host; with `hostId` undefined or null it is known by its name alone. */
@@ -12,18 +14,19 @@ export const refOf = ({ owner, name, host_id }: Pick<RepoRow, 'owner' | 'name' |
   hostId: host_id,
 });
 
-/** The enabled repos, of all tenants, that have this id on their host or this slug (repos_by_host_id, repos_by_slug). */
-export const findReposOnHost = (fleet: Db, ref: RepoRef): Promise<RepoRow[]> =>
-  fleet
+const onHost = prepared('repos-on-host', (db, p: Params<{ slugKey: string; hostId: number | null }>) =>
+  db
     .selectFrom('repos')
     .modifyFront(fleetNote('webhooks know a repo by its id and its slug alone'))
-    .selectAll()
-    .where('enabled', '=', true)
-    .where((eb) =>
-      eb.or([eb('slug_key', '=', slugKey(ref)), ...(ref.hostId == null ? [] : [eb('host_id', '=', ref.hostId)])]),
-    )
-    .orderBy('id')
-    .execute();
+    .select(COLUMNS.repos)
+    .where('enabled', '=', sql.lit(true))
+    .where((eb) => eb.or([eb('slug_key', '=', p('slugKey')), eb('host_id', '=', p('hostId'))]))
+    .orderBy('id'),
+);
+
+/** The enabled repos, of all tenants, that have this id on their host or this slug (repos_by_host_id, repos_by_slug). */
+export const findReposOnHost = (fleet: Db, ref: RepoRef): Promise<RepoRow[]> =>
+  onHost.all(fleet, { slugKey: slugKey(ref), hostId: ref.hostId ?? null });
 
 interface Related {
   /** null = no certain repo. */

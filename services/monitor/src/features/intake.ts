@@ -26,8 +26,8 @@ export function addIntake({ engine, hosts, notifications, loops, metrics, store,
     5 * 60 * SECOND_MS,
     protectionTick(engine, hostOf, new Lead(notifications, 'push-protection'), log),
   );
+  notifications.on('svc_inbox', () => inbox.wake());
   notifications.on('svc_cache', () => {
-    inbox.wake();
     protections.wake();
     poller.lookAgain();
     poll.wake();
