@@ -8,6 +8,8 @@ const TICK_MS = 500;
 /** What an hour of five a second brings, in a minute and a half. */
 const HOUR = { events: 5 * 3_600, batch: 100, everyMs: 500 };
 const SETTLE_MS = 4_000;
+/** Their median counts: V8 compiles and collects what the load has left at a time of its own. */
+const IDLE_WINDOWS = 5;
 
 interface UnderEvents {
   /** Main thread per event, in milliseconds, beyond what an idle page takes in that time. */
@@ -27,7 +29,10 @@ export async function underEvents(browser: Browser, url: string, ours: OurStore)
   await opened(page, `${url}/#/issues`);
   await opened(page, url);
   await sleep(SETTLE_MS);
-  const idleMs = await busyDuring(session, () => sleep(TICKS * TICK_MS));
+  const idle: number[] = [];
+  for (let window = 0; window < IDLE_WINDOWS; window += 1)
+    idle.push(await busyDuring(session, () => sleep(TICKS * TICK_MS)));
+  const idleMs = idle.toSorted((a, b) => a - b)[Math.floor(IDLE_WINDOWS / 2)] ?? Number.NaN;
   const tickMs = await busyDuring(session, () => emit(ours, { events: TICKS, batch: 1, everyMs: TICK_MS }));
   // The first hundred events make what later ones use again.
   await emit(ours, { events: HOUR.batch, batch: HOUR.batch, everyMs: SETTLE_MS });

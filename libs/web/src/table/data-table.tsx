@@ -10,7 +10,7 @@ import { useRowKeys } from './use-row-keys.ts';
 import type { Selection } from './use-selection.ts';
 import { useSorted } from './use-sorted.ts';
 import { useTableSize } from './use-table-size.ts';
-import { useVirtualRows } from './use-virtual-rows.ts';
+import { scrollIdOf, useVirtualRows } from './use-virtual-rows.ts';
 
 export interface DataTableProps<Row extends object> {
   label: string;
@@ -38,7 +38,7 @@ export interface DataTableProps<Row extends object> {
  * o peeks, x selects, Shift x selects a range, * selects all.
  */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  const { label, keyOf, order = '', onOrder, selection, isTall = false, onEnd, empty } = props;
+  const { label, keyOf, order = '', onOrder, selection, empty } = props;
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
@@ -47,7 +47,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const { sorted, columns } = useSorted({ rows: props.rows, columns: props.columns, order, width });
   const rows = useFrozenOrder({ rows: sorted, keyOf, order, frozen: isPointed || (selection?.keys.size ?? 0) > 0 });
   const { keyAt, allKeys } = useKeys(rows, keyOf);
-  const { virtual, placed, height } = useVirtualRows({ count: rows.length, keyAt, scroller, body, isTall, onEnd });
+  const { virtual, placed, height } = useVirtualRows({ ...props, count: rows.length, keyAt, scroller, body });
   const keys = useRowKeys({ ...props, rows, allKeys, scrollTo: (index) => virtual.scrollToIndex(index) });
   const [onPress, onSelect] = [useStableCallback(keys.onPress), useStableCallback(keys.onSelect)];
   const onSort = useStableCallback((column: string) => onOrder?.(nextOrder(order, column)));
@@ -58,17 +58,17 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         {empty}
       </div>
     );
-  const rowId = (key: string | null): string => `${id}-${key}`;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a table element cannot hold rows that are placed by script.
     <div
       ref={scroller}
       className={styles.table}
+      data-scroll-restoration-id={scrollIdOf(label)}
       role="grid"
       aria-label={label}
       aria-rowcount={rows.length + 1}
       aria-multiselectable={selection ? true : undefined}
-      aria-activedescendant={placed.some(({ key }) => key === keys.active) ? rowId(keys.active) : undefined}
+      aria-activedescendant={placed.some(({ key }) => key === keys.active) ? `${id}-${keys.active}` : undefined}
       tabIndex={0}
       onFocus={(event) => event.target === event.currentTarget && keys.focus()}
       onKeyDown={(event: KeyboardEvent) => event.target === event.currentTarget && keys.onKeyDown(event)}
@@ -89,7 +89,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           return row === undefined ? null : (
             <TableRow
               key={slot}
-              id={rowId(key)}
+              id={`${id}-${key}`}
               name={key}
               row={row}
               index={index}

@@ -1,3 +1,4 @@
+import { useElementScrollRestoration } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useEffect } from 'react';
 import { preferences } from '../preferences/preferences.ts';
@@ -11,7 +12,12 @@ const TALL_PX = 48;
 /** `onEnd` is called when this many rows are left. */
 const END_ROWS = 20;
 
+/** By which the router knows the table: without it, any element at the same place of another page would get its position. */
+export const scrollIdOf = (label: string): string => `table ${label}`;
+
 interface VirtualRowsOptions {
+  /** Of the table. */
+  label: string;
   count: number;
   /** Key of the row at an index. */
   keyAt: (index: number) => string;
@@ -19,17 +25,22 @@ interface VirtualRowsOptions {
   /** The element of the rows. */
   body: RefObject<HTMLElement | null>;
   /** Rows have two lines. */
-  isTall: boolean;
+  isTall?: boolean;
   /** Called when the end of the list comes into view. */
   onEnd?: () => void;
 }
 
-/** Returns the rows in view with their places, and the height of a row in pixels. */
-export function useVirtualRows({ count, keyAt, scroller, body, isTall, onEnd }: VirtualRowsOptions) {
+/**
+ * Returns the rows in view with their places, and the height of a row in pixels. A table that is shown again after back,
+ * forward or a reload begins where it was left, also when its rows come later than the router looks for it.
+ */
+export function useVirtualRows({ label, count, keyAt, scroller, body, isTall = false, onEnd }: VirtualRowsOptions) {
   const { density } = useSignal(preferences);
   const line = isCoarse ? ROW_PX.coarse : ROW_PX[density];
   const height = isTall ? TALL_PX : line;
+  const left = useElementScrollRestoration({ id: scrollIdOf(label) });
   const virtual = useVirtualizer({
+    initialOffset: left?.scrollY ?? 0,
     count,
     getScrollElement: () => scroller.current,
     estimateSize: () => height,

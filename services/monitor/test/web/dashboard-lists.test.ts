@@ -67,6 +67,24 @@ inBrowser('a long list', () => {
     expect(await page.evaluate<number>(`${ROWS}.filter((row) => !window.before.has(row)).length`)).toBe(0);
   });
 
+  const scrolled = (page: Page) => page.evaluate<number>(`document.querySelector('[role=grid]').scrollTop`);
+
+  test('is where it was left after back and after a reload, and the list of another page begins at its top', async () => {
+    const page = await openIssues();
+    await scrollBy(page, 640);
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Queue' }).click();
+    await page.getByRole('heading', { name: 'Queue', level: 1 }).waitFor();
+    await page.goBack();
+    await page.getByRole('grid', { name: 'Issues' }).waitFor();
+    expect(await scrolled(page)).toBe(640);
+    await page.reload();
+    await page.getByRole('grid', { name: 'Issues' }).waitFor();
+    expect(await scrolled(page)).toBe(640);
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Events' }).click();
+    await page.getByRole('grid', { name: 'Events, newest first' }).waitFor();
+    expect(await scrolled(page)).toBe(0);
+  });
+
   test('keeps the focus in a row that stays in view', async () => {
     const page = await openIssues();
     await scrollBy(page, 640);
