@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DAY_MS } from '@pipeline/domain';
-import { aggregateRollups, checkRollups, unfoldedDeltas } from '@pipeline/store';
+import { aggregateRollups, checkRollups, deleteOldRollups, unfoldedDeltas } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { clearHistory, simulateHistory } from '@pipeline/testing/history';
 import { sql } from 'kysely';
@@ -44,6 +44,26 @@ describe('in a history of its own', () => {
     await aggregateAll();
     expect(await unfoldedDeltas(database.store.fleet)).toBe(0);
     expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
+  });
+
+  test('old rollups are deleted a day at a time, and only those', async () => {
+    await simulateHistory(database.db, { ...SIZE, seed: 13 });
+    const deleted: number[] = [];
+    const fleet = database.open({
+      onStatement: (_pool, text) => void (/delete from "state_minutes"/.test(text) && deleted.push(1)),
+    });
+    database.clock.now = new Date(END.getTime() + 6 * DAY_MS);
+    const kept = await sql<{ n: number }>`
+      select count(*) as n from state_minutes where minute >= ${new Date(END.getTime() - 3 * DAY_MS).toISOString()}`.execute(
+      database.db,
+    );
+    expect(await deleteOldRollups(fleet.fleet)).toBeGreaterThan(100);
+    expect(deleted.length).toBeGreaterThan(2);
+    const left = await sql<{ n: number }>`select count(*) as n from state_minutes`.execute(database.db);
+    expect(left.rows).toEqual(kept.rows);
+    expect(left.rows[0]?.n).toBeGreaterThan(0);
+    expect(await deleteOldRollups(fleet.fleet)).toBe(0);
+    await fleet.close();
   });
 
   test('aggregation and history give the same sums at every level', async () => {

@@ -1,8 +1,9 @@
+import { DAY_MS } from '@pipeline/domain';
 import { sql } from 'kysely';
 import { svcNow } from '../../driver/clock.ts';
 import type { Db } from '../../driver/database.ts';
 import { fleetNote } from '../../driver/fragments.ts';
-import { ALL_SUMS } from './sums.ts';
+import { ALL_SUMS, type Sums } from './sums.ts';
 
 /**
  * The newest UTC day whose rollups have to be compared with the history: one not compared since it ended, today
@@ -32,19 +33,39 @@ export async function noteCheckedDay(fleet: Db, day: string, wrong: number): Pro
 }
 
 /**
- * Deletes rollups by minute and hour that no window reads any more. Cost: indexes by time; all of the cost rollups,
- * whose days and months are kept. @returns how many.
+ * Deletes rollups by minute and hour that no window reads any more. @returns how many.
  */
 export async function deleteOldRollups(fleet: Db): Promise<number> {
-  let forgotten = 0;
-  for (const { table, time, keptDays, hoursKeptDays } of ALL_SUMS) {
-    const days = keptDays ?? hoursKeptDays;
-    if (days === undefined) continue;
+  let deleted = 0;
+  for (const sums of ALL_SUMS) deleted += await deleteOldRows(fleet, sums);
+  return deleted;
+}
+
+/**
+ * Deletes the rows of one table a day at a time, oldest first: the first run over a long history has millions to delete, and
+ * one statement for all might never end within its timeout. Cost: indexes by time; for each day all of the cost rollups,
+ * whose days and months are kept.
+ */
+async function deleteOldRows(fleet: Db, { table, time, keptDays, hoursKeptDays }: Sums): Promise<number> {
+  const days = keptDays ?? hoursKeptDays;
+  if (days === undefined) return 0;
+  const ofGrain = hoursKeptDays === undefined ? sql`true` : sql`grain = 'hour'`;
+  const { rows } = await sql<{ oldest: string | null; before: string }>`
+    ${fleetNote('sums of every tenant')}
+    select min(${sql.ref(time)}) as oldest, svc_now() - ${`${days} days`}::interval as before
+    from ${sql.table(table)} where ${ofGrain}`.execute(fleet);
+  const [range] = rows;
+  if (!range || range.oldest === null) return 0;
+  const before = Date.parse(range.before);
+  let deleted = 0;
+  for (let until = Date.parse(range.oldest); until < before; ) {
+    until = Math.min(until + DAY_MS, before);
     const { numAffectedRows } = await sql`
       ${fleetNote('sums of every tenant')}
-      delete from ${sql.table(table)} where ${sql.ref(time)} < svc_now() - ${`${days} days`}::interval
-        ${hoursKeptDays === undefined ? sql`` : sql`and grain = 'hour'`}`.execute(fleet);
-    forgotten += Number(numAffectedRows ?? 0);
+      delete from ${sql.table(table)} where ${sql.ref(time)} < ${new Date(until).toISOString()} and ${ofGrain}`.execute(
+      fleet,
+    );
+    deleted += Number(numAffectedRows ?? 0);
   }
-  return forgotten;
+  return deleted;
 }
