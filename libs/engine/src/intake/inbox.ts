@@ -65,7 +65,7 @@ interface InboxDeps {
 export class Inbox {
   readonly #deps: InboxDeps;
   readonly #lanes = new Map<string, Promise<void>>();
-  /** Whether deliveries may wait that no read has shown: of a lane that was running, or of one beyond PARALLEL. */
+  /** Whether deliveries may wait that no read has shown: of a running lane, beyond PARALLEL lanes or beyond a BATCH. */
   #mayWait = false;
   #isStopped = false;
   #handled = 0;
@@ -93,6 +93,7 @@ export class Inbox {
     this.#mayWait = this.#lanes.size > 0;
     if (this.#lanes.size >= PARALLEL) return 0;
     const waiting = await openDeliveries(engine.store.fleet, BATCH, [...this.#lanes.keys()]);
+    this.#mayWait ||= waiting.length === BATCH;
     const before = this.#lanes.size;
     for (const [lane, deliveries] of Map.groupBy(waiting, (delivery) => delivery.lane)) {
       this.#mayWait ||= this.#lanes.size >= PARALLEL;

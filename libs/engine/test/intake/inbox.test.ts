@@ -9,6 +9,8 @@ const ISSUES = 50;
 const ROUNDS = 4;
 /** Lanes that one process handles at the same time. */
 const PARALLEL = 8;
+/** Deliveries of one read. */
+const BATCH = 500;
 
 const bench = new Stage({ issues: 0 });
 const hostOf = () => bench.host;
@@ -124,6 +126,22 @@ describe('the inbox', () => {
     expect(await inbox.step()).toBe(1);
     await inbox.settled();
     expect(asked).toBe(PARALLEL);
+  });
+
+  test('asks for another read after a full batch', async () => {
+    const strange = { ...comment(1, 'anna'), repo: { owner: 'nobody', name: 'nothing' } };
+    for (let n = 0; n <= BATCH; n += 1) await store(strange);
+    const inbox = new Inbox({ engine: bench.engine, hostOf });
+    let asked = 0;
+    inbox.onLaneEnd = () => {
+      asked += 1;
+    };
+    expect(await inbox.step()).toBe(1);
+    await inbox.settled();
+    expect([inbox.handled, asked]).toEqual([BATCH, 1]);
+    expect(await inbox.step()).toBe(1);
+    await inbox.settled();
+    expect([inbox.handled, asked]).toEqual([BATCH + 1, 1]);
   });
 
   test('reports the age of the oldest pending delivery, and their number', async () => {

@@ -45,6 +45,8 @@ type PoolName = 'tenant' | 'fleet' | 'read';
 
 /** Long, because a new connection plans each statement again, several times until the plan is kept. */
 const IDLE_MS = 10 * 60_000;
+/** Load balancers and address translation forget connections that are silent for a few minutes. */
+const KEEP_ALIVE_MS = 30_000;
 
 export interface Store {
   /** Statements and transactions of one tenant each; a distributed deployment forbids all others here. */
@@ -117,6 +119,7 @@ function openPool(name: PoolName, servers: Servers, options: StoreOptions): Pool
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     idleTimeoutMillis: IDLE_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: columnTypes,
     pipeline: true,
     Client: serverClient(statementClient(listener), servers, name === 'read' ? 'any' : 'primary'),
