@@ -5,6 +5,7 @@ import { type Browser, chromium } from 'playwright-core';
 import { makeHistory } from '../../ours/history.ts';
 import { type OurStore, openOurStore } from '../../ours/store.ts';
 import type { Bench, Bound, Fact, Row } from '../../runner/model.ts';
+import { median } from '../../runner/verdict.ts';
 import { buildService } from '../../services/build.ts';
 import { startChild } from '../../services/child.ts';
 import { serveBarePage } from './bare-page.ts';
@@ -117,9 +118,6 @@ async function measure({ bench, browser, url, lineUrl, bareUrl, ours }: Stage): 
     return { title, unit, bound, value: figures[name] };
   });
 }
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 /** @returns the largest contentful paint of a page of React alone, with an empty cache. */
 async function barePaint(browser: Browser, url: string): Promise<number> {

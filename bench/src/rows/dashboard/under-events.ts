@@ -1,6 +1,7 @@
 import { sleep } from '@pipeline/runtime';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import type { OurStore } from '../../ours/store.ts';
+import { median } from '../../runner/verdict.ts';
 
 const TICKS = 20;
 /** Two a second, as many as an operator of a busy installation sees. */
@@ -32,7 +33,7 @@ export async function underEvents(browser: Browser, url: string, ours: OurStore)
   const idle: number[] = [];
   for (let window = 0; window < IDLE_WINDOWS; window += 1)
     idle.push(await busyDuring(session, () => sleep(TICKS * TICK_MS)));
-  const idleMs = idle.toSorted((a, b) => a - b)[Math.floor(IDLE_WINDOWS / 2)] ?? Number.NaN;
+  const idleMs = median(idle);
   const tickMs = await busyDuring(session, () => emit(ours, { events: TICKS, batch: 1, everyMs: TICK_MS }));
   // The first hundred events make what later ones use again.
   await emit(ours, { events: HOUR.batch, batch: HOUR.batch, everyMs: SETTLE_MS });
