@@ -12,6 +12,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Checks, seconds } from './checks.ts';
 import { crash } from './crash.ts';
+import { dashboard } from './dashboard/dashboard.ts';
 import { failover } from './failover/failover.ts';
 import { history } from './history/history.ts';
 import { type E2e, journey } from './journey.ts';
@@ -27,6 +28,7 @@ const ALL: Record<string, (e2e: E2e) => Promise<void>> = {
   restart,
   journey,
   crash,
+  dashboard,
   failover,
   soak,
   upgrade,

@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import type { E2e } from '../journey.ts';
+import { poll } from '../poll.ts';
+import { clearUp, StackProcess } from '../stack-process.ts';
+import { StoreView } from '../store-view.ts';
+import { HostView } from './host-view.ts';
+import { actOnIssues } from './on-issues.ts';
+import { actOnWorkers } from './on-workers.ts';
+import { actOnWrites } from './on-writes.ts';
+import { Operator } from './operator.ts';
+
+const ISSUES = 9;
+const WITHIN_MS = 60_000;
+
+/** Every action of operators, pressed in a browser and seen over the API and on the host. */
+export async function dashboard(e2e: E2e): Promise<void> {
+  const { checks, dataDir } = e2e;
+  const stack = new StackProcess(e2e, ['--json', '--no-demo']);
+  let operator: Operator | undefined;
+  try {
+    const { report } = await stack.ready();
+    const host = new HostView(report, await stack.state());
+    operator = await Operator.logIn(report.monitor);
+    const issues: number[] = [];
+    for (let n = 1; n <= ISSUES; n += 1) issues.push(await host.open(`Issue ${n} of the operator`));
+    const store = new StoreView(report.database.url);
+    const isTakenIn = async () => {
+      const { projections, deliveries } = await store.open();
+      const analyzing = (await store.issues()).filter(({ state }) => state === 'analyzing');
+      return analyzing.length === ISSUES && projections + deliveries === 0;
+    };
+    await poll('all issues are analyzed, and the host knows it', isTakenIn, { withinMs: WITHIN_MS });
+    const stage = { checks, operator, host, report };
+    await actOnIssues(stage, issues.slice(0, 6));
+    await actOnWrites(stage, issues.slice(6, 8));
+    await actOnWorkers(stage);
+    checks.equal('the browser has nothing to complain about', operator.complaints, []);
+    const end = await stack.stop();
+    checks.that('SIGTERM ends the stack', end.code === 0, end);
+  } catch (error) {
+    await operator?.page.screenshot({ path: join(dataDir, 'page.png') }).catch(() => undefined);
+    throw error;
+  } finally {
+    await operator?.close();
+    await clearUp(dataDir);
+  }
+}

@@ -1,0 +1,63 @@
+import type { StackState } from '../../src/data/state.ts';
+import type { StackReport } from '../../src/start/report.ts';
+
+interface HostIssue {
+  number: number;
+  state: 'open' | 'closed';
+  labels: { name: string }[];
+}
+
+/** The sandbox host as a person with write access sees it, by its REST API alone. */
+export class HostView {
+  readonly #report: StackReport;
+  readonly #state: StackState;
+
+  constructor(report: StackReport, state: StackState) {
+    this.#report = report;
+    this.#state = state;
+  }
+
+  get slug(): string {
+    return this.#report.repos[0] ?? '';
+  }
+
+  /** Opens an issue for the pipeline. @returns its number. */
+  async open(title: string): Promise<number> {
+    const body = { title, labels: ['svc:enqueue'] };
+    return (await this.#request<HostIssue>('POST', `/repos/${this.slug}/issues`, body)).number;
+  }
+
+  async issue(number: number): Promise<{ isOpen: boolean; labels: string[] }> {
+    const { state, labels } = await this.#request<HostIssue>('GET', `/repos/${this.slug}/issues/${number}`);
+    return { isOpen: state === 'open', labels: labels.map(({ name }) => name).sort() };
+  }
+
+  /** Makes the host refuse all writes of labels to an issue until `accept`. */
+  refuseLabels(number: number): Promise<unknown> {
+    const match = { path: `/issues/${number}/labels` };
+    return this.#admin('POST', { status: 422, message: 'Validation Failed', times: 1_000, match });
+  }
+
+  accept(): Promise<unknown> {
+    return this.#admin('DELETE');
+  }
+
+  #admin(method: string, body?: unknown): Promise<unknown> {
+    return this.#request(method, '/_sandbox/fail-next', body, this.#state.sandbox.adminToken);
+  }
+
+  async #request<T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    token = this.#state.sandbox.person.token,
+  ): Promise<T> {
+    const response = await fetch(this.#report.sandbox.url + path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return (response.status === 204 ? null : await response.json()) as T;
+  }
+}

@@ -1,0 +1,98 @@
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import type { StackReport } from '../../src/start/report.ts';
+
+const CHROMIUM = '/usr/bin/chromium';
+/** Pages of a machine that is busy with other checks. */
+const WITHIN_MS = 60_000;
+
+/** What a dialog is given before it is confirmed. */
+interface Answers {
+  reason?: string;
+  /** Number that a grave action asks for. */
+  typed?: number;
+  choice?: string;
+}
+
+/** A person at the dashboard, in a browser. */
+export class Operator {
+  readonly page: Page;
+  readonly #browser: Browser;
+  readonly #monitor: StackReport['monitor'];
+  /** What the browser has complained about: errors of scripts and refused resources. */
+  readonly complaints: string[] = [];
+
+  private constructor(browser: Browser, page: Page, monitor: StackReport['monitor']) {
+    this.#browser = browser;
+    this.page = page;
+    this.#monitor = monitor;
+    page.setDefaultTimeout(WITHIN_MS);
+    page.on('pageerror', (error) => this.complaints.push(error.message));
+    page.on('console', (message) => {
+      // A browser without a session is answered by 401 once.
+      if (message.type() === 'error' && !message.text().includes('401')) this.complaints.push(message.text());
+    });
+  }
+
+  /** Opens a browser and logs in. */
+  static async logIn(monitor: StackReport['monitor']): Promise<Operator> {
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+    const operator = new Operator(browser, await browser.newPage(), monitor);
+    const { page } = operator;
+    await page.goto(monitor.url);
+    await page.getByLabel('Username').fill(monitor.username);
+    await page.getByLabel('Password').fill(monitor.password);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await operator.isLive();
+    return operator;
+  }
+
+  /** Opens a page of the dashboard, such as `/issues`. @param title of the page: the one before it stays until then. */
+  async open(path: string, title: string): Promise<void> {
+    await this.page.goto(`${this.#monitor.url}/#${path}`);
+    await this.page.getByRole('heading', { level: 1, name: title }).waitFor();
+    await this.isLive();
+  }
+
+  isLive(): Promise<void> {
+    return this.page.getByRole('button', { name: /^Live/ }).waitFor();
+  }
+
+  press(name: string): Promise<void> {
+    return this.page.getByRole('button', { name, exact: true }).first().click();
+  }
+
+  /** Fills the open dialog and confirms it by its last button. */
+  async confirm({ reason, typed, choice }: Answers = {}): Promise<void> {
+    const dialog = this.page.getByRole('dialog').or(this.page.getByRole('alertdialog'));
+    await dialog.waitFor();
+    if (choice !== undefined) await dialog.getByLabel('New state').selectOption({ label: choice });
+    if (reason !== undefined) await dialog.getByLabel(/^Reason/).fill(reason);
+    if (typed !== undefined) await dialog.getByLabel(/^Type/).fill(String(typed));
+    await dialog.locator('footer').getByRole('button').last().click();
+  }
+
+  /** Waits until the list of actions says this of the action with this title. */
+  says(title: string, text: string): Promise<void> {
+    return this.#entry(title).filter({ hasText: text }).first().waitFor();
+  }
+
+  /** Undoes the action with this title. */
+  undo(title: string): Promise<void> {
+    return this.#entry(title).getByRole('button', { name: 'Undo' }).click();
+  }
+
+  #entry(title: string): Locator {
+    return this.page.getByRole('region', { name: 'Actions' }).locator('div').filter({ hasText: title });
+  }
+
+  /** A read of the API, with the login of the page. */
+  async api<T>(path: string): Promise<T> {
+    const { url, username, password } = this.#monitor;
+    const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+    return (await (await fetch(url + path, { headers: { authorization } })).json()) as T;
+  }
+
+  close(): Promise<void> {
+    return this.#browser.close();
+  }
+}
