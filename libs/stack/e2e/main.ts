@@ -23,7 +23,7 @@ import { throughput } from './throughput/throughput.ts';
 import { upgrade } from './upgrade/upgrade.ts';
 
 /** Those that run unless others are named. */
-const USUAL = ['restart', 'journey', 'crash'];
+const USUAL = ['restart', 'journey', 'dashboard', 'crash'];
 const ALL: Record<string, (e2e: E2e) => Promise<void>> = {
   restart,
   journey,

@@ -4,6 +4,7 @@ import { poll } from '../poll.ts';
 import { clearUp, StackProcess } from '../stack-process.ts';
 import { StoreView } from '../store-view.ts';
 import { HostView } from './host-view.ts';
+import { firstRunShows, showsChanges } from './live-pages.ts';
 import { actOnIssues } from './on-issues.ts';
 import { actOnWorkers } from './on-workers.ts';
 import { actOnWrites } from './on-writes.ts';
@@ -21,6 +22,14 @@ export async function dashboard(e2e: E2e): Promise<void> {
     const { report } = await stack.ready();
     const host = new HostView(report, await stack.state());
     operator = await Operator.logIn(report.monitor);
+    const stage = { checks, operator, host, report };
+    const missing = {
+      Database: 'done',
+      'Version-control host': 'done',
+      Repository: 'done',
+      Worker: 'missing',
+    } as const;
+    await firstRunShows(stage, 'the first run lacks a worker', missing);
     const issues: number[] = [];
     for (let n = 1; n <= ISSUES; n += 1) issues.push(await host.open(`Issue ${n} of the operator`));
     const store = new StoreView(report.database.url);
@@ -30,7 +39,7 @@ export async function dashboard(e2e: E2e): Promise<void> {
       return analyzing.length === ISSUES && projections + deliveries === 0;
     };
     await poll('all issues are analyzed, and the host knows it', isTakenIn, { withinMs: WITHIN_MS });
-    const stage = { checks, operator, host, report };
+    await showsChanges(stage, issues.at(-1) ?? 0);
     await actOnIssues(stage, issues.slice(0, 6));
     await actOnWrites(stage, issues.slice(6, 8));
     await actOnWorkers(stage);

@@ -1,5 +1,6 @@
 import { silentLogger } from '@pipeline/runtime';
 import { createWorkerClient } from '@pipeline/worker';
+import { firstRunShows } from './live-pages.ts';
 import { comes, type Stage } from './stage.ts';
 
 const NAME = 'worker-of-the-operator';
@@ -11,6 +12,7 @@ export async function actOnWorkers(stage: Stage): Promise<void> {
   const client = createWorkerClient({ server: report.hosted.url, token: report.hosted.workerToken, log: silentLogger });
   const { workerId } = await client.register({ name: NAME, taskTypes: ['analyze'] }, signal);
   const claim = () => client.claim({ workerId, taskTypes: ['analyze'], waitMs: 0 }, signal);
+  await firstRunShows(stage, 'the first run ticks the worker off', { Worker: 'done', 'First issue': 'missing' });
   await operator.open('/workers', 'Workers');
   await operator.press('Drain');
   const isDraining = async () => {

@@ -86,10 +86,21 @@ export class Operator {
   }
 
   /** A read of the API, with the login of the page. */
-  async api<T>(path: string): Promise<T> {
+  api<T>(path: string): Promise<T> {
+    return this.#request(path, 'GET');
+  }
+
+  /** An action over the API, as another person does it. */
+  act(path: string): Promise<unknown> {
+    return this.#request(path, 'POST');
+  }
+
+  async #request<T>(path: string, method: string): Promise<T> {
     const { url, username, password } = this.#monitor;
     const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-    return (await (await fetch(url + path, { headers: { authorization } })).json()) as T;
+    const response = await fetch(url + path, { method, headers: { authorization } });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as T;
   }
 
   close(): Promise<void> {
