@@ -7,6 +7,7 @@ import { findIssue, type Store } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { type ConsistencyCache, consistencyCache, registerConsistencyGauge } from '../../src/features/consistency.ts';
 import { admit, type Bench, makeBench } from '../support/bench.ts';
+import { FINDING_AT, writeContradictions } from '../support/contradictions.ts';
 import { type Answer, type Call, serveConnected } from '../support/served-app.ts';
 
 const POLLED = new Date('2026-01-02T03:04:05.678Z');
@@ -62,34 +63,10 @@ interface Listed {
 }
 const answerOf = ({ status, json }: Answer) => [status, (json as { code?: string }).code];
 
-/** One thing wrong of each kind that a repair corrects; the epic and the gap are done issues. */
+/** One contradiction of each kind that a repair corrects. @returns the ids of their findings. */
 async function breakAll(): Promise<string[]> {
-  for (const number of [1, 2, 3, 4]) await admit(bench, number);
-  await database.db.deleteFrom('projections').where('repo_id', '=', bench.repo.id).execute();
-  const set = (number: number, row: Record<string, unknown>) =>
-    database.db
-      .updateTable('issues')
-      .set(row)
-      .where('repo_id', '=', bench.repo.id)
-      .where('issue_number', '=', number)
-      .execute();
-  await set(1, { is_blocked: true, labels: ['svc:analyzing', 'svc:blocked'] });
-  await set(2, { state: 'done' });
-  const key = { tenant_id: bench.tenantId, repo_id: bench.repo.id };
-  await database.db
-    .insertInto('si_issues')
-    .values({ ...key, issue_number: 2, track_name: 'docs' })
-    .execute();
-  const edge = { tenant_id: bench.tenantId, child_repo_id: bench.repo.id, parent_repo_id: bench.repo.id };
-  await database.db
-    .insertInto('issue_edges')
-    .values([
-      { ...edge, kind: 'subtask', child_issue_number: 3, parent_issue_number: 2 },
-      { ...edge, kind: 'depends_on', child_issue_number: 4, parent_issue_number: 77 },
-    ])
-    .execute();
-  const numbers = { stale_blocked: 1, stale_subtask_edge: 2, orphan_missing_from_pg: 90, si_linkage_gap: 2 };
-  return REPAIRS.map(([, kind]) => idOf(kind, kind === 'orphan_dependency_edge' ? 4 : numbers[kind]));
+  await writeContradictions(database.db, bench);
+  return REPAIRS.map(([, kind]) => idOf(kind, FINDING_AT[kind]));
 }
 
 describe('list', () => {

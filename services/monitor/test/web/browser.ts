@@ -35,8 +35,15 @@ interface OpenedPage {
   complaints: string[];
 }
 
+interface ServedOptions {
+  /** Issues of the history. */
+  issues?: number;
+  /** What the routes use instead of the parts of the pipeline. */
+  over?: (pipeline: Pipeline) => Partial<Pipeline> | Promise<Partial<Pipeline>>;
+}
+
 /** Serves the dashboard to a browser for the tests of a describe block. */
-export function servedDashboard(database: TestDatabase) {
+export function servedDashboard(database: TestDatabase, { issues = 60, over = () => ({}) }: ServedOptions = {}) {
   let browser: Browser;
   let url: string;
   let close: () => Promise<void>;
@@ -48,11 +55,12 @@ export function servedDashboard(database: TestDatabase) {
       join(WEB, 'scripts/build-main.ts'),
       '--if-stale',
     ]);
-    await simulateHistory(database.db, { tenants: 1, repos: 2, days: 3, issues: 60, seed: 1, end: new Date() });
+    await simulateHistory(database.db, { tenants: 1, repos: 2, days: 3, issues, seed: 1, end: new Date() });
     pipeline = await pipelineOf(database.url);
+    const parts = { ...pipeline, ...(await over(pipeline)) };
     pipeline.start();
     const { dashboard } = pipeline;
-    ({ url, close } = await serveApp({ auth: authOf([OLGA]), pipeline, dashboard, webDir: join(WEB, 'dist') }));
+    ({ url, close } = await serveApp({ auth: authOf([OLGA]), pipeline: parts, dashboard, webDir: join(WEB, 'dist') }));
     browser = await chromium.launch({
       executablePath: CHROMIUM ?? '',
       args: ['--no-sandbox', RESOLVE, WITHOUT_OWN_PAGES],
@@ -65,29 +73,36 @@ export function servedDashboard(database: TestDatabase) {
     await pipeline?.stop();
   });
 
-  async function open(
-    width: number,
-    colorScheme: 'light' | 'dark',
-    more: BrowserContextOptions = {},
-  ): Promise<OpenedPage> {
-    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme, ...more });
-    await context.addInitScript(WATCH);
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(`${message.text()} ${message.location().url}`);
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
-    return { page, context, complaints };
-  }
+  const open = (width: number, colorScheme: 'light' | 'dark', more: BrowserContextOptions = {}) =>
+    openPage(browser, { viewport: { width, height: 800 }, colorScheme, ...more });
 
   /** The API as the browser's operator sees it. */
-  const api = async <T>(path: string): Promise<T> => {
-    const authorization = `Basic ${Buffer.from(`${OLGA.username}:${OLGA.password}`).toString('base64')}`;
-    return (await (await fetch(url + path, { headers: { authorization } })).json()) as T;
-  };
+  const api = async <T>(path: string): Promise<T> =>
+    (await (await fetch(url + path, { headers: { authorization: BASIC } })).json()) as T;
 
-  return { open, api, address: () => url };
+  /** Sends an action of the browser's operator without the browser. */
+  const post = (path: string): Promise<Response> =>
+    fetch(url + path, {
+      method: 'POST',
+      headers: { authorization: BASIC, 'content-type': 'application/json' },
+      body: '{}',
+    });
+
+  return { open, api, post, address: () => url, pipeline: () => pipeline };
+}
+
+const BASIC = `Basic ${Buffer.from(`${OLGA.username}:${OLGA.password}`).toString('base64')}`;
+
+async function openPage(browser: Browser, options: BrowserContextOptions): Promise<OpenedPage> {
+  const context = await browser.newContext(options);
+  await context.addInitScript(WATCH);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(`${message.text()} ${message.location().url}`);
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  return { page, context, complaints };
 }
 
 export async function logIn(page: Page, password = OLGA.password): Promise<void> {
