@@ -166,9 +166,10 @@ describe('a bulk action on 2,503 issues', () => {
   test('counts all of them and names those that failed', async () => {
     answerCalls(() => undefined);
     const progress: number[] = [];
-    expect(await run(issues, new AbortController().signal, (done) => progress.push(done))).toBe(
-      '2500 changed, 3 failed (a/b#7 STORE_TIMEOUT, a/b#1007 STORE_TIMEOUT, a/b#2007 STORE_TIMEOUT)',
-    );
+    expect(await run(issues, new AbortController().signal, (done) => progress.push(done))).toEqual({
+      text: '2500 changed, 3 failed (a/b#7 STORE_TIMEOUT, a/b#1007 STORE_TIMEOUT, a/b#2007 STORE_TIMEOUT)',
+      hasFailed: true,
+    });
     expect(progress).toHaveLength(26);
     expect(progress.at(-1)).toBe(2_503);
   });
@@ -176,12 +177,14 @@ describe('a bulk action on 2,503 issues', () => {
   test('says how many are left when it is stopped, and does them when it is repeated', async () => {
     const stopping = new AbortController();
     answerCalls((call) => call === 10 && stopping.abort());
-    expect(await run(issues, stopping.signal)).toBe(
-      '999 changed, 1 failed (a/b#7 STORE_TIMEOUT), stopped before the other 1503',
-    );
-    expect(await run(issues.slice(1_000), new AbortController().signal)).toBe(
-      '1501 changed, 2 failed (a/b#1007 STORE_TIMEOUT, a/b#2007 STORE_TIMEOUT)',
-    );
+    expect(await run(issues, stopping.signal)).toEqual({
+      text: '999 changed, 1 failed (a/b#7 STORE_TIMEOUT), stopped before the other 1503',
+      hasFailed: true,
+    });
+    expect(await run(issues.slice(1_000), new AbortController().signal)).toEqual({
+      text: '1501 changed, 2 failed (a/b#1007 STORE_TIMEOUT, a/b#2007 STORE_TIMEOUT)',
+      hasFailed: true,
+    });
   });
 });
 

@@ -25,19 +25,26 @@ export interface ActionPlan {
   reason: 'none' | 'optional' | 'required';
   /** Further input, such as the target of a transition. */
   choices?: { label: string; options: readonly { value: string; label: string }[] };
-  /** Sends the request. @returns what the API answered, in words. */
+  /** Sends the request. @returns what the API answered, in words, or that only a part of it was done. */
   run(input: {
     reason: string | undefined;
     choice: string | undefined;
     onProgress: Progress;
     signal: AbortSignal;
-  }): Promise<string>;
+  }): Promise<string | Answer>;
   /** Reverses an action of grade 0. */
   undo?: () => Promise<unknown>;
   /** The action consists of several requests and ends before the next one when its signal is aborted. */
   canStop?: true;
   /** Issue that is followed to the host after the API accepted the action. */
   issue?: ActionIssue;
+}
+
+/** What the API answered to an accepted action. */
+export interface Answer {
+  text: string;
+  /** The action, or a part of it, had no effect: the entry stays until it is dismissed. */
+  hasFailed: boolean;
 }
 
 /** Reports the progress of an action in several steps. */

@@ -35,9 +35,10 @@ export function bulkPlan(action: BulkAction, issues: readonly IssueTarget[], onD
     reason: 'optional',
     canStop: true,
     run: async ({ reason, onProgress, signal }) => {
-      const text = await runBulk(action, issues, { reason, onProgress, signal });
+      const total = await runBulk(action, issues, { reason, onProgress, signal });
       onDone();
-      return text;
+      const text = textOf(total, issues.length, signal.aborted);
+      return total.failed.length > 0 ? { text, hasFailed: true } : text;
     },
   };
 }
@@ -48,10 +49,21 @@ interface RunOptions {
   signal: AbortSignal;
 }
 
-async function runBulk(action: BulkAction, issues: readonly IssueTarget[], options: RunOptions): Promise<string> {
-  const total = { succeeded: 0, skipped: 0, failed: [] as Failed[] };
+interface Total {
+  succeeded: number;
+  /** Issues that were done, or no longer met the filter when their turn came. */
+  skipped: number;
+  failed: Failed[];
+}
+
+const reachedOf = ({ succeeded, skipped, failed }: Total): number => succeeded + skipped + failed.length;
+
+async function runBulk(action: BulkAction, issues: readonly IssueTarget[], options: RunOptions): Promise<Total> {
+  const total: Total = { succeeded: 0, skipped: 0, failed: [] };
+  let sent = 0;
   for (const { repo, tenant, numbers } of batchesOf(issues)) {
     if (options.signal.aborted) break;
+    sent += numbers.length;
     const filter = { repo, issueNumbers: numbers, ...(tenant !== undefined && { tenant }) };
     let after: string | undefined;
     do {
@@ -67,15 +79,23 @@ async function runBulk(action: BulkAction, issues: readonly IssueTarget[], optio
       total.succeeded += answer.succeeded;
       total.skipped += answer.skipped;
       total.failed.push(...answer.failed);
-      options.onProgress(total.succeeded + total.skipped + total.failed.length, issues.length);
       after = answer.next ?? undefined;
+      // The API leaves issues that are done out of its counts.
+      if (after === undefined) total.skipped += sent - reachedOf(total);
+      options.onProgress(reachedOf(total), issues.length);
     } while (after !== undefined && !options.signal.aborted);
   }
-  const parts = [`${total.succeeded} changed`];
-  if (total.skipped > 0) parts.push(`${total.skipped} no longer applied`);
-  if (total.failed.length > 0) parts.push(`${total.failed.length} failed (${namesOf(total.failed)})`);
-  const left = issues.length - total.succeeded - total.skipped - total.failed.length;
-  if (options.signal.aborted && left > 0) parts.push(`stopped before the other ${left}`);
+  return total;
+}
+
+/** The result in words. @param count number of selected issues. */
+function textOf(total: Total, count: number, isStopped: boolean): string {
+  const { succeeded, skipped, failed } = total;
+  const parts = [`${succeeded} changed`];
+  if (skipped > 0) parts.push(`${skipped} no longer applied`);
+  if (failed.length > 0) parts.push(`${failed.length} failed (${namesOf(failed)})`);
+  const left = count - reachedOf(total);
+  if (isStopped && left > 0) parts.push(`stopped before the other ${left}`);
   return parts.join(', ');
 }
 

@@ -20,7 +20,8 @@ export const retryDeadLetterPlan = ({ id, repo, issueNumber }: Target): ActionPl
   issue: { repo, issueNumber },
   run: async ({ reason }) => {
     const { newState } = await request('retryDeadLetter', { params: { id }, ...withReason(reason) });
-    return newState === undefined ? 'the transition failed again' : `the issue is now ${labelOf(newState)}`;
+    if (newState === undefined) return { text: 'the transition failed again', hasFailed: true };
+    return `the issue is now ${labelOf(newState)}`;
   },
 });
 
@@ -46,6 +47,7 @@ export const resolveAllPlan = (count: number): ActionPlan => ({
   reason: 'optional',
   run: async ({ reason }) => {
     const { resolved, failed } = await request('resolveAllDeadLetters', withReason(reason));
-    return failed.length === 0 ? `${resolved} resolved` : `${resolved} attempted, ${failed.length} failed`;
+    if (failed.length === 0) return `${resolved} resolved`;
+    return { text: `${resolved} attempted, ${failed.length} failed`, hasFailed: true };
   },
 });

@@ -38,8 +38,11 @@ export async function perform(
   });
   try {
     const onProgress = (done: number, total: number): void => updateRecord(id, { progress: { done, total } });
-    const text = await plan.run({ ...input, onProgress, signal: stopping.signal });
-    updateRecord(id, { phase: 'accepted', text, ...(plan.grade === 0 && plan.undo && { undo: plan.undo }) });
+    const answer = await plan.run({ ...input, onProgress, signal: stopping.signal });
+    const { text, hasFailed } = typeof answer === 'string' ? { text: answer, hasFailed: false } : answer;
+    const phase = hasFailed ? 'failed' : 'accepted';
+    updateRecord(id, { phase, text, ...(plan.grade === 0 && plan.undo && { undo: plan.undo }) });
+    if (hasFailed) return null;
   } catch (error) {
     const code = error instanceof ApiFailure ? error.code : 'UNEXPECTED';
     const text = error instanceof Error ? error.message : String(error);
