@@ -51,10 +51,14 @@ inBrowser('the dashboard', () => {
     const { total } = (await api<Issues>('/api/issues?state=all&limit=1')).page;
     const before = await pausedOf();
     const calls: BulkCall[] = [];
-    const { promise: isStopped, resolve: goOn } = Promise.withResolvers<void>();
+    const secondCall = Promise.withResolvers<void>();
+    const stop = Promise.withResolvers<void>();
     await page.route(BULK, async (route) => {
       calls.push(filterOf(route));
-      if (calls.length === 2) await isStopped;
+      if (calls.length === 2) {
+        secondCall.resolve();
+        await stop.promise;
+      }
       await route.continue();
     });
     await page.getByRole('checkbox').first().click();
@@ -63,21 +67,22 @@ inBrowser('the dashboard', () => {
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByLabel(`Type ${total} to confirm`).fill(String(total));
     await page.getByRole('button', { name: `Pause ${total} issues` }).click();
-    await actions(page)
-      .getByText(`Sent: ${calls[0]?.issueNumbers.length ?? 100} of ${total}`)
-      .waitFor();
+    await secondCall.promise;
+    await actions(page).getByText(`Sent: ${calls[0]?.issueNumbers.length} of ${total}`).waitFor();
     await actions(page).getByRole('button', { name: 'Stop' }).click();
     await actions(page).getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
-    goOn();
-    const end = actions(page).getByText(/stopped before the other/);
-    const sent = new Set(calls.flatMap(({ repo, issueNumbers }) => issueNumbers.map((number) => nameOf(repo, number))));
-    const after = await end.textContent().then(() => pausedOf());
+    stop.resolve();
+    const text = await actions(page)
+      .getByText(/stopped before the other/)
+      .textContent();
     expect(calls).toHaveLength(2);
+    const sent = new Set(calls.flatMap(({ repo, issueNumbers }) => issueNumbers.map((number) => nameOf(repo, number))));
     const changed = [...before.keys()].filter((name) => sent.has(name)).length;
-    expect(await end.textContent()).toContain(
+    expect(text).toContain(
       `${changed} changed, ${sent.size - changed} no longer applied, stopped before the other ${total - sent.size}`,
     );
-    expect(after).toEqual(new Map([...before].map(([name, isPaused]) => [name, isPaused || sent.has(name)])));
+    const after = [...before].map(([name, isPaused]) => [name, isPaused || sent.has(name)] as const);
+    expect(await pausedOf()).toEqual(new Map(after));
   });
 
   test('names the issues that failed in a bulk action until the entry is dismissed', async () => {

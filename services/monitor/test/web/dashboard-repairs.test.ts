@@ -11,7 +11,7 @@ import { FINDING_AT, writeContradictions } from '../support/contradictions.ts';
 import { findings, inBrowser, logIn, servedDashboard } from './browser.ts';
 
 const database = testDatabase();
-const DEAD_LETTERS = 'Acme/Letters';
+const DEAD_LETTERS = 'Acme/Transitions';
 const CONSISTENCY = 'Acme/Contradictions';
 const WRITES = 'Acme/Writes';
 

@@ -45,7 +45,8 @@ inBrowser('the dashboard', () => {
     await actions(page).getByRole('button', { name: 'Undo' }).click();
     await actions(page).getByText('undone').waitFor();
     await card(page, id).getByRole('button', { name: 'Drain' }).waitFor();
-    expect((await worker(id))?.status).not.toBe('draining');
+    const row = database.db.selectFrom('workers').select('draining').where('id', '=', id);
+    expect(await row.executeTakeFirst()).toEqual({ draining: false });
   });
 
   test('reclaims the task of a silent worker when the operator confirms it', async () => {
