@@ -1,4 +1,4 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { batchesOf, bulkPlan } from '../src/actions/bulk-actions.ts';
 import { groupsOf } from '../src/pages/blocked/groups.ts';
 import { apart } from '../src/pages/issue/apart.ts';
@@ -146,12 +146,14 @@ describe('a bulk action on 2,503 issues', () => {
   const issues = Array.from({ length: 2_503 }, (_, index) => ({ repo: 'a/b', issueNumber: index + 1 }));
   const refused = (issueNumber: number) => issueNumber % 1_000 === 7;
 
-  /** Answers as the monitor does. @param onCall gets the number of the call. */
-  function answerCalls(onCall: (call: number) => void): void {
+  /** Answers as the monitor does. @param onCall gets the number of the call. @param brokenCall is answered by 503. */
+  function answerCalls(onCall: (call: number) => void, brokenCall?: number): void {
     let calls = 0;
     jest.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
       calls += 1;
       onCall(calls);
+      if (calls === brokenCall)
+        return Response.json({ error: 'Pipeline store not available', code: 'STORE_UNAVAILABLE' }, { status: 503 });
       const { filter } = JSON.parse(String(init?.body)) as { filter: { issueNumbers: number[] } };
       const numbers = filter.issueNumbers;
       const failed = numbers
@@ -160,8 +162,10 @@ describe('a bulk action on 2,503 issues', () => {
       return Response.json({ succeeded: numbers.length - failed.length, skipped: 0, failed, next: null });
     });
   }
+  const onDone = jest.fn();
   const run = (only: typeof issues, signal: AbortSignal, onProgress: (done: number) => void = () => undefined) =>
-    bulkPlan('pause', only, () => undefined).run({ reason: undefined, choice: undefined, onProgress, signal });
+    bulkPlan('pause', only, onDone).run({ reason: undefined, choice: undefined, onProgress, signal });
+  beforeEach(() => onDone.mockClear());
 
   test('counts all of them and names those that failed', async () => {
     answerCalls(() => undefined);
@@ -185,6 +189,17 @@ describe('a bulk action on 2,503 issues', () => {
       text: '1501 changed, 2 failed (a/b#1007 STORE_TIMEOUT, a/b#2007 STORE_TIMEOUT)',
       hasFailed: true,
     });
+  });
+
+  test('says what was done before a refused call, and keeps the selection for the rest', async () => {
+    answerCalls(() => undefined, 5);
+    expect(await run(issues.slice(0, 500), new AbortController().signal)).toEqual({
+      text: '399 changed, 1 failed (a/b#7 STORE_TIMEOUT), the other 100 may be unchanged: Pipeline store not available',
+      hasFailed: true,
+    });
+    expect(onDone).not.toHaveBeenCalled();
+    answerCalls(() => undefined, 1);
+    await expect(run(issues, new AbortController().signal)).rejects.toThrow('Pipeline store not available');
   });
 });
 

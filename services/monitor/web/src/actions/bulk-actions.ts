@@ -35,15 +35,25 @@ export function bulkPlan(action: BulkAction, issues: readonly IssueTarget[], onD
     reason: 'optional',
     canStop: true,
     run: async ({ reason, onProgress, signal }) => {
-      const total = await runBulk(action, issues, { reason, onProgress, signal });
-      onDone();
-      const text = textOf(total, issues.length, signal.aborted);
-      return total.failed.length > 0 ? { text, hasFailed: true } : text;
+      const total = emptyTotal();
+      let refusal: string | null = null;
+      try {
+        await runBulk(action, issues, { total, reason, onProgress, signal });
+      } catch (error) {
+        if (reachedOf(total) === 0) throw error;
+        refusal = error instanceof Error ? error.message : String(error);
+      }
+      // After a refused call the selection stays, so that the rest can be done by repeating the action.
+      if (refusal === null) onDone();
+      const text = textOf(total, issues.length, { isStopped: signal.aborted, refusal });
+      return total.failed.length > 0 || refusal !== null ? { text, hasFailed: true } : text;
     },
   };
 }
 
 interface RunOptions {
+  /** Counts what was done, also when a later call throws. */
+  total: Total;
   reason: string | undefined;
   onProgress: Progress;
   signal: AbortSignal;
@@ -56,10 +66,13 @@ interface Total {
   failed: Failed[];
 }
 
+const emptyTotal = (): Total => ({ succeeded: 0, skipped: 0, failed: [] });
+
 const reachedOf = ({ succeeded, skipped, failed }: Total): number => succeeded + skipped + failed.length;
 
-async function runBulk(action: BulkAction, issues: readonly IssueTarget[], options: RunOptions): Promise<Total> {
-  const total: Total = { succeeded: 0, skipped: 0, failed: [] };
+/** @throws ApiFailure when a call is refused; what the calls before it did is in `total`. */
+async function runBulk(action: BulkAction, issues: readonly IssueTarget[], options: RunOptions): Promise<void> {
+  const { total } = options;
   let sent = 0;
   for (const { repo, tenant, numbers } of batchesOf(issues)) {
     if (options.signal.aborted) break;
@@ -85,17 +98,23 @@ async function runBulk(action: BulkAction, issues: readonly IssueTarget[], optio
       options.onProgress(reachedOf(total), issues.length);
     } while (after !== undefined && !options.signal.aborted);
   }
-  return total;
+}
+
+interface Ending {
+  isStopped: boolean;
+  /** Why a call was refused; null = none was. */
+  refusal: string | null;
 }
 
 /** The result in words. @param count number of selected issues. */
-function textOf(total: Total, count: number, isStopped: boolean): string {
+function textOf(total: Total, count: number, { isStopped, refusal }: Ending): string {
   const { succeeded, skipped, failed } = total;
   const parts = [`${succeeded} changed`];
   if (skipped > 0) parts.push(`${skipped} no longer applied`);
   if (failed.length > 0) parts.push(`${failed.length} failed (${namesOf(failed)})`);
   const left = count - reachedOf(total);
-  if (isStopped && left > 0) parts.push(`stopped before the other ${left}`);
+  if (refusal !== null) parts.push(`the other ${left} may be unchanged: ${refusal}`);
+  else if (isStopped && left > 0) parts.push(`stopped before the other ${left}`);
   return parts.join(', ');
 }
 
