@@ -162,10 +162,12 @@ describe('a bulk action on 2,503 issues', () => {
       return Response.json({ succeeded: numbers.length - failed.length, skipped: 0, failed, next: null });
     });
   }
-  const onDone = jest.fn();
+  const onDone = jest.fn<() => void>();
   const run = (only: typeof issues, signal: AbortSignal, onProgress: (done: number) => void = () => undefined) =>
     bulkPlan('pause', only, onDone).run({ reason: undefined, choice: undefined, onProgress, signal });
-  beforeEach(() => onDone.mockClear());
+  beforeEach(() => {
+    onDone.mockClear();
+  });
 
   test('counts all of them and names those that failed', async () => {
     answerCalls(() => undefined);
