@@ -34,11 +34,13 @@ export async function keepConnected(
   const once = async (): Promise<number | null> => {
     const silence = new AbortController();
     let stopWatch = after(CUT_MS, () => silence.abort());
+    let isOpen = false;
     const end = await readStream(lastEventId, AbortSignal.any([signal, silence.signal]), {
       onOpen: () => {
         const wasCut = lastMessageAt !== null && Date.now() - lastMessageAt > LONG_CUT_MS;
         if (lastEventId === null || wasOpen || wasCut) listener.onGap();
         wasOpen = true;
+        isOpen = true;
         lastMessageAt = Date.now();
         attempt = 0;
         report('open');
@@ -56,7 +58,8 @@ export async function keepConnected(
       onGap: () => listener.onGap(),
     }).catch(() => null);
     stopWatch();
-    since = Date.now();
+    // An attempt that fails loses nothing: the figures are as old as the connection before it.
+    if (isOpen) since = Date.now();
     return end?.kind === 'refused' ? end.status : null;
   };
 
