@@ -42,39 +42,59 @@ interface ServedOptions {
   over?: (pipeline: Pipeline) => Partial<Pipeline> | Promise<Partial<Pipeline>>;
 }
 
-/** Serves the dashboard to a browser for the tests of a describe block. */
-export function servedDashboard(database: TestDatabase, { issues = 60, over = () => ({}) }: ServedOptions = {}) {
-  let browser: Browser;
-  let url: string;
-  let close: () => Promise<void>;
-  let pipeline: Pipeline;
+const webDir = join(WEB, 'dist');
 
+/** Builds the dashboard and opens a browser for the tests of a describe block. @returns a function that opens a page. */
+function openedBrowser() {
+  let browser: Browser;
   beforeAll(async () => {
     execFileSync(process.execPath, [
       '--disable-warning=ExperimentalWarning',
       join(WEB, 'scripts/build-main.ts'),
       '--if-stale',
     ]);
-    await simulateHistory(database.db, { tenants: 1, repos: 2, days: 3, issues, seed: 1, end: new Date() });
-    pipeline = await pipelineOf(database.url);
-    const parts = { ...pipeline, ...(await over(pipeline)) };
-    pipeline.start();
-    const { dashboard } = pipeline;
-    ({ url, close } = await serveApp({ auth: authOf([OLGA]), pipeline: parts, dashboard, webDir: join(WEB, 'dist') }));
     browser = await chromium.launch({
       executablePath: CHROMIUM ?? '',
       args: ['--no-sandbox', RESOLVE, WITHOUT_OWN_PAGES],
     });
   }, 120_000);
+  afterAll(() => browser?.close());
+  return (width: number, colorScheme: 'light' | 'dark', more: BrowserContextOptions = {}) =>
+    openPage(browser, { viewport: { width, height: 800 }, colorScheme, ...more });
+}
+
+/** Serves the dashboard of a monitor without a store to a browser for the tests of a describe block. */
+export function servedWithoutStore() {
+  const open = openedBrowser();
+  let url: string;
+  let close: () => Promise<void>;
+  beforeAll(async () => {
+    ({ url, close } = await serveApp({ auth: authOf([OLGA]), webDir }));
+  });
+  afterAll(() => close?.());
+  return { open, address: () => url };
+}
+
+/** Serves the dashboard to a browser for the tests of a describe block. */
+export function servedDashboard(database: TestDatabase, { issues = 60, over = () => ({}) }: ServedOptions = {}) {
+  const open = openedBrowser();
+  let url: string;
+  let close: () => Promise<void>;
+  let pipeline: Pipeline;
+
+  beforeAll(async () => {
+    await simulateHistory(database.db, { tenants: 1, repos: 2, days: 3, issues, seed: 1, end: new Date() });
+    pipeline = await pipelineOf(database.url);
+    const parts = { ...pipeline, ...(await over(pipeline)) };
+    pipeline.start();
+    const { dashboard } = pipeline;
+    ({ url, close } = await serveApp({ auth: authOf([OLGA]), pipeline: parts, dashboard, webDir }));
+  }, 120_000);
   afterAll(async () => {
-    await browser?.close();
     pipeline?.feed.close();
     await close?.();
     await pipeline?.stop();
   });
-
-  const open = (width: number, colorScheme: 'light' | 'dark', more: BrowserContextOptions = {}) =>
-    openPage(browser, { viewport: { width, height: 800 }, colorScheme, ...more });
 
   /** The API as the browser's operator sees it. */
   const api = async <T>(path: string): Promise<T> =>

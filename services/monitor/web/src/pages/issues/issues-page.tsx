@@ -45,7 +45,7 @@ export default function IssuesPage() {
       rejected={rejected}
       actions={
         <div className={styles.views}>
-          <span className={styles.total}>{countText(issues.length, total, isReadingAll)}</span>
+          {query.data && <span className={styles.total}>{countText(issues.length, total, isReadingAll)}</span>}
           <Button kind={view === 'table' ? 'primary' : 'plain'} onPress={() => set({ view: 'table' })}>
             Table
           </Button>

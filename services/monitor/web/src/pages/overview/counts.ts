@@ -3,13 +3,17 @@ import type { Reply, State } from '../../api/types.ts';
 
 export type Counts = Readonly<Record<State, number>>;
 
-/** Returns the number of issues by state: of all repos from the dashboard, of one repo from the end of its series. */
+/**
+ * Returns the number of issues by state: of all repos from the dashboard, of one repo from the end of its series.
+ * undefined before the monitor has counted, when the dashboard has zeros.
+ */
 export function countsOf(
   repo: string | undefined,
   dashboard: Reply<'readDashboard'> | undefined,
   series: Reply<'stateTimeseries'> | undefined,
 ): Counts | undefined {
-  return repo === undefined ? dashboard?.pipelineSummary : series?.buckets.at(-1)?.states;
+  if (repo !== undefined) return series?.buckets.at(-1)?.states;
+  return dashboard?.polledAt === null ? undefined : dashboard?.pipelineSummary;
 }
 
 /** Returns the number of issues that are not done. */

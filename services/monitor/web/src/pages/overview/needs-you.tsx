@@ -44,6 +44,7 @@ export function NeedsYou({ repo }: OfRepo) {
       title="Needs you"
       metrics={['dlq_depth', 'write_queue', 'sla_breach']}
       query={repo ? series : dashboard}
+      polledAt={repo ? undefined : dashboard.data?.polledAt}
       height={72}
     >
       {() => (
