@@ -234,8 +234,17 @@ export function textCandidates(schema: z.ZodString): Candidate[] {
   ];
 }
 
+/** By source and flags. A generator lists the characters of each class at its first use: a second for `[^\0]`. */
+const patternTexts = new Map<string, Candidate[]>();
+
 /** Texts of a pattern; none of one with a lookahead, which the generator does not know: listed texts stand for it. */
 function matching(pattern: RegExp): Candidate[] {
+  const made = patternTexts.get(String(pattern)) ?? textsOfPattern(pattern);
+  patternTexts.set(String(pattern), made);
+  return made;
+}
+
+function textsOfPattern(pattern: RegExp): Candidate[] {
   try {
     return [{ arbitrary: fc.stringMatching(pattern), weight: 4 }];
   } catch {
