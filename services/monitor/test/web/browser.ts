@@ -3,10 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe } from '@jest/globals';
 import type { TestDatabase } from '@pipeline/testing';
 import { axeFindings } from '@pipeline/testing/axe-findings';
 import { simulateHistory } from '@pipeline/testing/history';
+import { until } from '@pipeline/testing/until';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { Pipeline } from '../../src/process/pipeline.ts';
 import { pipelineOf } from '../support/pipeline-of.ts';
@@ -58,6 +59,14 @@ function openedBrowser() {
       args: ['--no-sandbox', RESOLVE, WITHOUT_OWN_PAGES],
     });
   }, 120_000);
+  // A page that is left open goes on polling, through the routes of its test.
+  afterEach(async () => {
+    for (const context of browser?.contexts() ?? []) {
+      for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await context.unrouteAll({ behavior: 'ignoreErrors' });
+      await context.close();
+    }
+  });
   afterAll(() => browser?.close());
   return (width: number, colorScheme: 'light' | 'dark', more: BrowserContextOptions = {}) =>
     openPage(browser, { viewport: { width, height: 800 }, colorScheme, ...more });
@@ -89,6 +98,7 @@ export function servedDashboard(database: TestDatabase, { issues = 60, over = ()
     pipeline.start();
     const { dashboard } = pipeline;
     ({ url, close } = await serveApp({ auth: authOf([OLGA]), pipeline: parts, dashboard, webDir }));
+    await until('the monitor has a store', () => pipeline.storeWatch.isConnected);
   }, 120_000);
   afterAll(async () => {
     pipeline?.feed.close();
