@@ -13,7 +13,7 @@ import { Operator } from './operator.ts';
 const ISSUES = 9;
 const WITHIN_MS = 60_000;
 
-/** Every action of operators, pressed in a browser and seen over the API and on the host. */
+/** Actions of operators on issues, host writes and workers, pressed in a browser and seen over the API and on the host. */
 export async function dashboard(e2e: E2e): Promise<void> {
   const { checks, dataDir } = e2e;
   const stack = new StackProcess(e2e, ['--json', '--no-demo']);

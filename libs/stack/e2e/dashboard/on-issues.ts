@@ -40,7 +40,7 @@ async function retry(stage: Stage, issue: number): Promise<void> {
   await open(stage, issue);
   await operator.press('Retry');
   await operator.confirm({ reason: REASON });
-  await operator.says('Retry', 'On the host');
+  await comes(stage, 'a retry reaches the host', () => operator.says('Retry', 'On the host'));
   const { items } = await operator.api<{ items: { target: string; reason: string }[] }>('/api/audit?action=retry');
   checks.that(
     'a retry is in the audit with its reason',
@@ -87,7 +87,9 @@ async function pauseMany(stage: Stage, issues: readonly number[]): Promise<void>
   }
   await operator.press('Pause');
   await operator.confirm({ reason: REASON });
-  await operator.says(`Pause ${issues.length} issues`, `${issues.length} changed`);
+  await comes(stage, 'the page counts the paused issues', () =>
+    operator.says(`Pause ${issues.length} issues`, `${issues.length} changed`),
+  );
   for (const issue of issues)
     await labelsBecome(stage, `of several paused issues #${issue} has the label`, issue, (labels) =>
       labels.includes(PAUSED),

@@ -33,8 +33,9 @@ async function refused(stage: Stage, issue: number): Promise<void> {
   await host.refuseLabels(issue);
   await operator.open(`/issues/${host.slug}/${issue}`, `#${issue}`);
   await operator.press('Pause');
-  await operator.says(`Pause ${host.slug}#${issue}`, 'A write to the host failed');
-  stage.checks.that(`a refused write of #${issue} is shown beside its action`, true);
+  await comes(stage, `a refused write of #${issue} is shown beside its action`, () =>
+    operator.says(`Pause ${host.slug}#${issue}`, 'A write to the host failed'),
+  );
 }
 
 async function pressInRow(stage: Stage, issue: number, name: string): Promise<void> {

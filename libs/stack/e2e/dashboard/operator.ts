@@ -71,9 +71,9 @@ export class Operator {
     await dialog.locator('footer').getByRole('button').last().click();
   }
 
-  /** Waits until the list of actions says this of the action with this title. */
-  says(title: string, text: string): Promise<void> {
-    return this.#entry(title).filter({ hasText: text }).first().waitFor();
+  /** Whether the list of actions says this of the action with this title. */
+  async says(title: string, text: string): Promise<boolean> {
+    return (await this.#entry(title).filter({ hasText: text }).count()) > 0;
   }
 
   /** Undoes the action with this title. */

@@ -14,7 +14,7 @@ describe('polls of a page', () => {
     );
   });
 
-  test('wait for an interval at most, and are not repeated by a timer that ends early', () => {
+  test('wait for the next of these moments, and are not repeated by a timer that ends early', () => {
     expect(untilPoll(10_000, 20_000)).toBe(10_000);
     expect(untilPoll(10_000, 29_999.9)).toBeCloseTo(10_000.1, 4);
     expect(untilPoll(10_000, 25_000)).toBe(5_000);
