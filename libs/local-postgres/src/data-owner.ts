@@ -3,18 +3,30 @@ import { join } from 'node:path';
 
 const FILE = 'owner';
 
+/** Z: dead, and its parent has not looked yet. X: its parent has looked, and the kernel is removing it. */
+const DEAD_STATES: readonly string[] = ['Z', 'X'];
+
 /** Identifies a process beyond its death: the pid alone may be given to another one. Null = not running. */
 export async function processIdentity(pid: number): Promise<string | null> {
+  // Read before the signal: what ends in between has no stat, and is then found to be gone.
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  return isSignallable(pid) ? identityIn(stat, pid) : null;
+}
+
+/** The pid with the start time of its stat; the pid alone where the system has no `/proc`; null for a dead process. */
+export function identityIn(stat: string, pid: number): string | null {
+  // After the second field, in parentheses, which may hold anything: the state, and 19 fields later the start time.
+  const [state = '', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return DEAD_STATES.includes(state) ? null : `${pid} ${fields[18] ?? ''}`.trim();
+}
+
+function isSignallable(pid: number): boolean {
   try {
     process.kill(pid, 0);
+    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return null;
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  // After the second field, in parentheses, which may hold anything: the state, and 19 fields later the start time.
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // A zombie is dead; its parent has not looked yet.
-  return state === 'Z' ? null : `${pid} ${fields[18] ?? ''}`.trim();
 }
 
 /** The process noted as owner of a data folder: its pid and whether it lives. Null = nobody has taken the folder. */
