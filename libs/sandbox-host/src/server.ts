@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -224,6 +225,11 @@ function createApp(sandbox: Sandbox, options: AppOptions): Express {
   // GitHub Enterprise Server has its API below these paths.
   app.use((req, _res, next) => {
     req.url = req.url.replace(/^\/api(?:\/v3(?=\/)|(?=\/graphql$))/, '');
+    next();
+  });
+  // Clients log this id with each answer, and people quote it to the host's support.
+  app.use((_req, res, next) => {
+    res.set('X-GitHub-Request-Id', randomUUID());
     next();
   });
   app.use(reposById(sandbox));

@@ -143,6 +143,15 @@ describe('answers', () => {
     });
   });
 
+  test('carry an id of their own, refusals and faults too', async () => {
+    environment.sandbox.failNext({ status: 503, match: { path: '/rate_limit' } });
+    const paths = ['/rate_limit', '/repos/acme/shop', '/repos/acme/none'];
+    const responses = await Promise.all(paths.map((path) => fetch(environment.sandbox.url + path)));
+    const ids = responses.map(({ headers }) => headers.get('x-github-request-id'));
+    expect(new Set(ids).size).toBe(3);
+    expect(ids).not.toContain(null);
+  });
+
   test('refuses a body that is not JSON, saying so', async () => {
     const headers = { authorization: `Bearer ${ANNA.token}` };
     const response = await fetch(`${environment.sandbox.url}${issues}`, { method: 'POST', headers, body: '{' });

@@ -10,6 +10,7 @@ const slug = z.string().meta({ description: 'owner/repo', example: 'acme/shop' }
 export const WorkerFloorEntry = z
   .object({
     id,
+    name: z.string().meta({ description: 'Name that the worker registered with.', example: 'builder-3' }),
     status: z.enum(FLOOR_STATUSES).meta({ description: 'Worker status. `stalled` = holds a task without progress.' }),
     currentTask: z
       .object({

@@ -5,15 +5,19 @@ import { clearUp, StackProcess } from '../stack-process.ts';
 import { StoreView } from '../store-view.ts';
 import { HostView } from './host-view.ts';
 import { firstRunShows, showsChanges } from './live-pages.ts';
+import { addRepo, findOrphan } from './on-configuration.ts';
+import { retryDeadLetter } from './on-dead-letters.ts';
 import { actOnIssues } from './on-issues.ts';
+import { answerPlans } from './on-plans.ts';
+import { makeTrack } from './on-tracks.ts';
 import { actOnWorkers } from './on-workers.ts';
 import { actOnWrites } from './on-writes.ts';
 import { Operator } from './operator.ts';
 
-const ISSUES = 9;
+const ISSUES = 12;
 const WITHIN_MS = 60_000;
 
-/** Actions of operators on issues, host writes and workers, pressed in a browser and seen over the API and on the host. */
+/** Actions and repairs of operators on every kind of thing that has one, pressed in a browser and seen over the API and on the host. */
 export async function dashboard(e2e: E2e): Promise<void> {
   const { checks, dataDir } = e2e;
   const stack = new StackProcess(e2e, ['--json', '--no-demo']);
@@ -21,8 +25,8 @@ export async function dashboard(e2e: E2e): Promise<void> {
   try {
     const { report } = await stack.ready();
     const host = new HostView(report, await stack.state());
-    operator = await Operator.logIn(report.monitor);
-    const stage = { checks, operator, host, report };
+    operator = await Operator.begin(report.monitor);
+    const stage = { checks, operator, host, report, dataDir, env: e2e.env };
     const missing = {
       Database: 'done',
       'Version-control host': 'done',
@@ -43,6 +47,11 @@ export async function dashboard(e2e: E2e): Promise<void> {
     await actOnIssues(stage, issues.slice(0, 6));
     await actOnWrites(stage, issues.slice(6, 8));
     await actOnWorkers(stage);
+    await answerPlans(stage);
+    await retryDeadLetter(stage);
+    await makeTrack(stage);
+    await addRepo(stage);
+    await findOrphan(stage);
     checks.equal('the browser has nothing to complain about', operator.complaints, []);
     const end = await stack.stop();
     checks.that('SIGTERM ends the stack', end.code === 0, end);

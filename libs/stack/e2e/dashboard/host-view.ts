@@ -27,6 +27,30 @@ export class HostView {
     return (await this.#request<HostIssue>('POST', `/repos/${this.slug}/issues`, body)).number;
   }
 
+  /** Opens an issue as its author does, without handing it to the pipeline. @returns its number. */
+  async openUnlabelled(title: string): Promise<number> {
+    return (await this.#request<HostIssue>('POST', `/repos/${this.slug}/issues`, { title })).number;
+  }
+
+  /** Comments on an issue as a person with write access. */
+  comment(number: number, body: string): Promise<unknown> {
+    return this.#request('POST', `/repos/${this.slug}/issues/${number}/comments`, { body });
+  }
+
+  /** Titles of what is open. */
+  async titles(kind: 'issues' | 'pulls'): Promise<string[]> {
+    const open = await this.#request<{ title: string }[]>('GET', `/repos/${this.slug}/${kind}?per_page=100`);
+    return open.map(({ title }) => title);
+  }
+
+  /** Creates a repo that both the person and the pipeline may write to. @returns a view of it. */
+  async addRepo(slug: string): Promise<HostView> {
+    const { adminToken, bot, person } = this.#state.sandbox;
+    const collaborators = { [bot.login]: 'write', [person.login]: 'write' };
+    await this.#request('POST', '/_sandbox/repos', { slug, collaborators }, adminToken);
+    return new HostView({ ...this.#report, repos: [slug] }, this.#state);
+  }
+
   async issue(number: number): Promise<{ isOpen: boolean; labels: string[] }> {
     const { state, labels } = await this.#request<HostIssue>('GET', `/repos/${this.slug}/issues/${number}`);
     return { isOpen: state === 'open', labels: labels.map(({ name }) => name).sort() };
@@ -36,6 +60,18 @@ export class HostView {
   refuseLabels(number: number): Promise<unknown> {
     const match = { path: `/issues/${number}/labels` };
     return this.#admin('POST', { status: 422, message: 'Validation Failed', times: 1_000, match });
+  }
+
+  /** Makes the host refuse all new pull requests until `accept`. */
+  refusePulls(): Promise<unknown> {
+    const match = { path: '/pulls', method: 'POST' };
+    return this.#admin('POST', { status: 422, message: 'Validation Failed', times: 1_000, match });
+  }
+
+  /** Address with the credentials of an agent. */
+  get pushUrl(): string {
+    const { login, token } = this.#state.sandbox.agent;
+    return this.#report.sandbox.url.replace('://', `://${login}:${token}@`).concat(`/${this.slug}.git`);
   }
 
   accept(): Promise<unknown> {

@@ -29,21 +29,27 @@ export class Operator {
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {
       // A browser without a session is answered by 401 once.
-      if (message.type() === 'error' && !message.text().includes('401')) this.complaints.push(message.text());
+      if (message.type() === 'error' && !message.text().includes('401'))
+        this.complaints.push(`${message.text()} ${message.location().url}`);
     });
   }
 
   /** Opens a browser and logs in. */
-  static async logIn(monitor: StackReport['monitor']): Promise<Operator> {
+  static async begin(monitor: StackReport['monitor']): Promise<Operator> {
     const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
     const operator = new Operator(browser, await browser.newPage(), monitor);
-    const { page } = operator;
-    await page.goto(monitor.url);
-    await page.getByLabel('Username').fill(monitor.username);
-    await page.getByLabel('Password').fill(monitor.password);
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await operator.isLive();
+    await operator.logIn();
     return operator;
+  }
+
+  /** Logs in: at first, and after a restart of the monitor, which ends all sessions. */
+  async logIn(): Promise<void> {
+    const { url, username, password } = this.#monitor;
+    await this.page.goto(url);
+    await this.page.getByLabel('Username').fill(username);
+    await this.page.getByLabel('Password').fill(password);
+    await this.page.getByRole('button', { name: 'Log in' }).click();
+    await this.isLive();
   }
 
   /** Opens a page of the dashboard, such as `/issues`. @param title of the page: the one before it stays until then. */
@@ -71,6 +77,19 @@ export class Operator {
     await dialog.locator('footer').getByRole('button').last().click();
   }
 
+  /** Fills a field of the open dialog. */
+  fill(label: string, value: string): Promise<void> {
+    return this.page
+      .getByRole('dialog')
+      .getByLabel(new RegExp(`^${label}`))
+      .fill(value);
+  }
+
+  /** Presses a switch by its name; its input is hidden behind what it draws. */
+  flip(name: string): Promise<void> {
+    return this.page.locator('label', { has: this.page.getByRole('switch', { name }) }).click();
+  }
+
   /** Whether the list of actions says this of the action with this title. */
   async says(title: string, text: string): Promise<boolean> {
     return (await this.#entry(title).filter({ hasText: text }).count()) > 0;
@@ -88,6 +107,11 @@ export class Operator {
   /** A read of the API, with the login of the page. */
   api<T>(path: string): Promise<T> {
     return this.#request(path, 'GET');
+  }
+
+  /** Leaves the dashboard, so that nothing of it misses a monitor that restarts. */
+  async leave(): Promise<void> {
+    await this.page.goto('about:blank');
   }
 
   /** An action over the API, as another person does it. */

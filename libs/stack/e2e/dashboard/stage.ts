@@ -1,10 +1,11 @@
 import type { StackReport } from '../../src/start/report.ts';
 import type { Checks } from '../checks.ts';
 import { poll } from '../poll.ts';
+import type { Place } from '../stack-process.ts';
 import type { HostView } from './host-view.ts';
 import type { Operator } from './operator.ts';
 
-export interface Stage {
+export interface Stage extends Place {
   checks: Checks;
   operator: Operator;
   host: HostView;

@@ -61,6 +61,7 @@ export function floorOf(rows: Rows, now: number) {
     const served = rows.repos.filter((repo) => serves(worker, repo));
     return {
       id: worker.id,
+      name: worker.name,
       ...conditionOf(worker, task, now),
       currentTask: task && currentTaskOf(task, readings),
       queueDepth: served.reduce((sum, { id }) => sum + (readings.pending.get(id)?.length ?? 0), 0),

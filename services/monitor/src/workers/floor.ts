@@ -59,6 +59,7 @@ function entryOf(worker: FloorWorker, readings: Readings): Entry {
   const alert = workerAlertOf(condition);
   return {
     id: worker.id,
+    name: worker.name,
     status: floorStatusOf(condition),
     currentTask: task && {
       id: task.id,

@@ -2,8 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { formatAge, formatDuration } from '@pipeline/web/format/duration.ts';
 import { formatAtLeast, formatIssueCost, formatSum, formatUsd } from '@pipeline/web/format/money.ts';
 import { formatSigned, plural } from '@pipeline/web/format/number.ts';
+import { shortId } from '@pipeline/web/format/short-id.ts';
 import { formatFull, formatHourMinute } from '@pipeline/web/format/time.ts';
 import fc from 'fast-check';
+import { contextText } from '../src/pages/logs/context.ts';
 
 describe('durations', () => {
   test.each([
@@ -86,4 +88,20 @@ test('times name their zone', () => {
   const at = Date.parse('2026-03-29T23:59:59Z');
   expect(formatHourMinute(at, 'utc')).toBe('23:59');
   expect(formatFull(at, 'utc')).toBe('29 Mar 2026, 23:59:59 UTC');
+});
+
+test('an id keeps its kind and its last block, a name stays as it is', () => {
+  expect(shortId('wkr_58b93307-c08b-4d2c-bf75-2a1c8f7f7b3a')).toBe('wkr_…8f7f7b3a');
+  expect(shortId('developer')).toBe('developer');
+});
+
+describe('the context of a log entry', () => {
+  test('has what a reader looks for before the ids', () => {
+    const context = { requestId: 'bb200a83', method: 'GET', path: '/api/issues', issue: { number: 7 } };
+    expect(contextText({ context })).toBe('method=GET path=/api/issues issue={"number":7} requestId=bb200a83');
+  });
+
+  test('is cut, however long it is', () => {
+    expect(contextText({ context: { text: 'x'.repeat(1_000) } })).toHaveLength(400);
+  });
 });

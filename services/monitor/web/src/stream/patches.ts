@@ -8,8 +8,8 @@ import { newcomers } from './newcomers.ts';
 /** Counts and lists are read again at most this often. */
 const REREAD_MS = 3_000;
 const REREAD_SLOWLY_MS = 30_000;
-/** What is shown of one issue follows its events sooner: they are few. */
-const REREAD_ISSUE_MS = 1_000;
+/** What is shown of one issue follows its events sooner, within a second of their commit: they are few. */
+const REREAD_ISSUE_MS = 500;
 /** Rows that are read one by one after actions of people. */
 const MOST_ROWS = 5;
 /** Issues of a search by number; of one repo there is one, but several organisations may have the repo. */

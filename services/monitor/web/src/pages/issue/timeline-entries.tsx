@@ -3,6 +3,7 @@ import { formatDuration } from '@pipeline/web/format/duration.ts';
 import { titleInWords } from '@pipeline/web/format/host-writes.ts';
 import { formatUsd } from '@pipeline/web/format/money.ts';
 import { inWords } from '@pipeline/web/format/reasons.ts';
+import { shortId } from '@pipeline/web/format/short-id.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import type { Column } from '@pipeline/web/table/column.ts';
 import { DataTable } from '@pipeline/web/table/data-table.tsx';
@@ -27,7 +28,10 @@ const COLUMNS: readonly Column<TimelineEntry>[] = [
     header: 'By',
     width: 'minmax(80px, 1fr)',
     from: 640,
-    cell: ({ agent, actorId, actorType }) => agent ?? actorId ?? actorType,
+    cell: ({ agent, actorId, actorType }) => {
+      const who = agent ?? actorId ?? actorType;
+      return who && <span title={who}>{shortId(who)}</span>;
+    },
   },
   {
     id: 'took',

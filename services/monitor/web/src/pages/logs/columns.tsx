@@ -1,9 +1,34 @@
 import type { Column } from '@pipeline/web/table/column.ts';
+import { TwoLines } from '@pipeline/web/table/two-lines.tsx';
+import { contextText } from './context.ts';
 import type { KeyedEntry } from './entries.ts';
 import { Level } from './level.tsx';
 import { LogTime } from './log-time.tsx';
 
-export const COLUMNS: readonly Column<KeyedEntry>[] = [
+const narrow: Column<KeyedEntry> = {
+  id: 'entry',
+  header: 'Entry',
+  width: 'minmax(0, 1fr)',
+  cell: (entry) => (
+    <TwoLines
+      first={
+        <>
+          <LogTime at={entry.timestamp} />
+          <Level level={entry.level} />
+          <span>{entry.msg}</span>
+        </>
+      }
+      second={
+        <>
+          <span>{entry.agent}</span>
+          <code>{contextText(entry)}</code>
+        </>
+      }
+    />
+  ),
+};
+
+const wide: readonly Column<KeyedEntry>[] = [
   { id: 'time', header: 'Time', width: '64px', cell: ({ timestamp }) => <LogTime at={timestamp} /> },
   { id: 'level', header: 'Level', width: '56px', cell: ({ level }) => <Level level={level} /> },
   {
@@ -11,19 +36,20 @@ export const COLUMNS: readonly Column<KeyedEntry>[] = [
     header: 'Agent',
     width: 'minmax(80px, 130px)',
     cell: ({ agent }) => <span title={agent}>{agent}</span>,
-    from: 420,
+    from: 640,
   },
   { id: 'msg', header: 'Message', width: 'minmax(0, 1fr)', cell: ({ msg }) => <span title={msg}>{msg}</span> },
   {
     id: 'context',
     header: 'Context',
     width: 'minmax(0, 1fr)',
-    cell: ({ context }) => {
-      const text = Object.entries(context)
-        .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-        .join(' ');
-      return <code title={text.slice(0, 1_000)}>{text.slice(0, 400)}</code>;
+    cell: (entry) => {
+      const text = contextText(entry);
+      return <code title={text}>{text}</code>;
     },
-    from: 900,
+    from: 500,
   },
 ];
+
+/** Columns of the list of log entries; on phones, one of two lines. */
+export const columnsOf = (isNarrow: boolean): readonly Column<KeyedEntry>[] => (isNarrow ? [narrow] : wide);

@@ -9,12 +9,13 @@ import { FailureNote } from '@pipeline/web/page/failure-note.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
 import { Page } from '@pipeline/web/page/page.tsx';
 import { Skeleton } from '@pipeline/web/page/skeleton.tsx';
+import { useIsNarrow } from '@pipeline/web/shared/use-is-narrow.ts';
 import { DataTable } from '@pipeline/web/table/data-table.tsx';
 import { SearchBox } from '@pipeline/web/table/search-box.tsx';
 import { useCallback, useMemo } from 'react';
 import { keyOf } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
-import { COLUMNS } from './columns.tsx';
+import { columnsOf } from './columns.tsx';
 import { type KeyedEntry, keyedEntries } from './entries.ts';
 import { EntryPanel } from './entry-panel.tsx';
 
@@ -51,6 +52,7 @@ const keyOfEntry = ({ key }: KeyedEntry): string => key;
 export default function LogsPage() {
   const { values, set, rejected } = useAddress(FIELDS);
   const { level, agent, issue, since, q, follow, entry } = values;
+  const isNarrow = useIsNarrow();
   const filter = useMemo(
     () => ({
       ...(level && { level }),
@@ -103,9 +105,10 @@ export default function LogsPage() {
           >
             <DataTable
               label="Log entries, newest first"
-              columns={COLUMNS}
+              columns={columnsOf(isNarrow)}
               rows={items}
               keyOf={keyOfEntry}
+              isTall={isNarrow}
               onPeek={({ key }) => set({ entry: key === entry ? '' : key })}
               onEnd={pages.loadMore}
               empty={<NoEntries isFiltered={Object.keys(filter).length > 1} />}

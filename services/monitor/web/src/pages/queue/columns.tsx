@@ -1,5 +1,6 @@
 import { formatDuration } from '@pipeline/web/format/duration.ts';
 import { inWords } from '@pipeline/web/format/reasons.ts';
+import { shortId } from '@pipeline/web/format/short-id.ts';
 import type { Column } from '@pipeline/web/table/column.ts';
 import type { Reply } from '../../api/types.ts';
 import { IssueLink } from '../../navigation/issue-link.tsx';
@@ -70,6 +71,6 @@ export const QUEUE_COLUMNS: readonly Column<Task>[] = [
     width: 'minmax(90px, 1fr)',
     from: 820,
     sort: ({ claimedBy }) => claimedBy,
-    cell: ({ claimedBy }) => <span title={claimedBy ?? undefined}>{claimedBy}</span>,
+    cell: ({ claimedBy }) => claimedBy && <span title={claimedBy}>{shortId(claimedBy)}</span>,
   },
 ];

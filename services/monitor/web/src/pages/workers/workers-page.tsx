@@ -15,7 +15,7 @@ import { read } from '../../api/query.ts';
 import { IssueLink } from '../../navigation/issue-link.tsx';
 import { useRepo } from '../../navigation/use-repo.ts';
 import { Panel } from '../../page/panel.tsx';
-import { byTrouble, nameOf, type Worker } from './worker.ts';
+import { byTrouble, type Worker } from './worker.ts';
 import styles from './workers.module.css';
 
 const POLL_MS = 5_000;
@@ -59,15 +59,14 @@ export default function WorkersPage() {
 }
 
 function WorkerCard({ worker }: { worker: Worker }) {
-  const { id, status, alert, lastHeartbeat, utilization8hPct, queueDepth } = worker;
+  const { id, name, status, alert, lastHeartbeat, utilization8hPct, queueDepth } = worker;
   const now = useNow();
   const isSilent = lastHeartbeat === null || now - Date.parse(lastHeartbeat) > SILENT_MS;
-  const name = nameOf(id);
   const isDraining = status === 'draining';
   return (
     <li className={styles.card} data-silent={isSilent || undefined} data-alert={alert !== null || undefined}>
       <header className={styles.head}>
-        <h3 title={id}>{name}</h3>
+        <h3 title={`${name} (${id})`}>{name}</h3>
         <span className={styles.status}>
           {alert && <Glyph name="warning" colour="--danger" />}
           {status}

@@ -1,0 +1,25 @@
+import { comes, type Stage } from './stage.ts';
+
+const TRACK = 'gaps';
+const TITLE = 'Close a gap in the tests';
+
+/** A track is created, and its first prompt version written and activated: then the host has an issue of it. */
+export async function makeTrack(stage: Stage): Promise<void> {
+  const { checks, operator, host } = stage;
+  await operator.open(`/steering/tracks?repo=${host.slug}`, 'Tracks');
+  await operator.press('Add a track');
+  await operator.fill('Name', TRACK);
+  await operator.confirm();
+  await operator.page.getByRole('link', { name: TRACK }).click();
+  await operator.page.getByRole('heading', { level: 1, name: `Track ${TRACK}` }).waitFor();
+  checks.equal('a track without a prompt creates no issue', (await host.titles('issues')).includes(TITLE), false);
+  await operator.press('Write a version');
+  await operator.fill('Title of its issues', TITLE);
+  await operator.fill('Instructions to agents', 'Prefer small tests.');
+  await operator.confirm();
+  await operator.page.getByRole('button', { name: 'Activate version 1' }).click();
+  await operator.confirm();
+  await comes(stage, 'an active track opens its issue on the host', async () =>
+    (await host.titles('issues')).includes(TITLE),
+  );
+}
