@@ -18,7 +18,7 @@ export async function retryDeadLetter(stage: Stage): Promise<void> {
   const issue = issueNumber ?? 0;
   const isDead = async () => {
     const { items } = await operator.api<{ items: { issueNumber: number }[] }>('/api/dead-letters');
-    return items.some((letter) => letter.issueNumber === issue);
+    return items.some((item) => item.issueNumber === issue);
   };
   await comes(stage, 'a refused pull request is a dead letter', isDead);
   await host.accept();

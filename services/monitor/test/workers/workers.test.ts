@@ -107,6 +107,7 @@ describe('GET /api/workers/floor', () => {
   test('an idle worker, with every field', async () => {
     expect(await entry()).toEqual({
       id: workerId,
+      name: `w${number}`,
       status: 'idle',
       currentTask: null,
       queueDepth: 1,
@@ -122,6 +123,7 @@ describe('GET /api/workers/floor', () => {
     at(10);
     expect(await entry()).toEqual({
       id: workerId,
+      name: `w${number}`,
       status: 'running',
       currentTask: {
         id: task.id,
