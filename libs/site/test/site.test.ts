@@ -1,13 +1,12 @@
 /** The site of this repository: its pages, its links, and what a reader does with it in a browser. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { launchOptions } from '@pipeline/testing/chromium';
+import { inBrowser } from '@pipeline/testing/in-browser';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { builtSite } from './built-site.ts';
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find((path) => existsSync(path));
-if (CHROMIUM === undefined) process.stderr.write('no Chromium is installed: the site is not tested in a browser\n');
-const inBrowser = CHROMIUM === undefined ? describe.skip : describe;
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const WATCH = `document.addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective))`;
 
@@ -40,7 +39,7 @@ test('loads nothing from another host', () => {
 inBrowser('in a browser', () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
+    browser = await chromium.launch(launchOptions());
   });
   afterAll(() => browser?.close());
 

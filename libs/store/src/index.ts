@@ -34,7 +34,7 @@ export * from './analytics/repo-figures.ts';
 export { repoNames } from './analytics/repos.ts';
 export type { Stretch } from './analytics/rollups/aggregate.ts';
 export { aggregateRollups, unfoldedDeltas } from './analytics/rollups/aggregate.ts';
-export { checkRollups, type SumsCheck } from './analytics/rollups/check.ts';
+export { checkDay, checkRollups, type SumsCheck } from './analytics/rollups/check.ts';
 export { deleteOldRollups, nextDayToCheck, noteCheckedDay } from './analytics/rollups/days.ts';
 export type { AnalyticsScope } from './analytics/scope.ts';
 export * from './analytics/states.ts';

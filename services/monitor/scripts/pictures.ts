@@ -5,11 +5,12 @@
  *   npm run pictures -- stack.json
  *
  * It waits until the demo fleet has merged some issues, while others are in work and one waits for a person. The argument is
- * the line that `npm start -- --json` prints. Requires Chromium at /usr/bin/chromium.
+ * the line that `npm start -- --json` prints. Requires an installed Chromium.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep } from '@pipeline/runtime';
+import { launchOptions } from '@pipeline/testing/chromium';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 const IMAGES = join(import.meta.dirname, '../../../docs/images');
@@ -51,7 +52,7 @@ async function main(file: string | undefined): Promise<void> {
   if (file === undefined) throw new Error('usage: npm run pictures -- STACK.json');
   const stack = JSON.parse(readFileSync(file, 'utf8')) as Stack;
   const issue = await longestIssue(stack);
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  const browser = await chromium.launch(launchOptions());
   try {
     for (const theme of ['light', 'dark'] as const) {
       const page = await logIn(browser, stack, theme);

@@ -1,5 +1,5 @@
 import { DAY_MS, SPINE, STATES } from '@pipeline/domain';
-import { checkRollups, openStore, type Store } from '@pipeline/store';
+import { checkDay, openStore, type Store } from '@pipeline/store';
 import pg from 'pg';
 import type { Bench } from '../../runner/model.ts';
 
@@ -37,9 +37,8 @@ export async function makeWeek(bench: Bench, moves: number): Promise<Week> {
   for (const [text, values] of statements(Math.ceil(moves / MOVES), now)) await admin.query(text, values);
   await admin.query('vacuum analyze');
   for (let day = 0; day <= DAYS; day += 1) {
-    const from = new Date(now.getTime() - (DAYS - day) * DAY_MS);
-    const stretch = { from: midnight(from), to: midnight(new Date(from.getTime() + DAY_MS)) };
-    await checkRollups(store.fleet, stretch, true);
+    const at = new Date(now.getTime() - (DAYS - day) * DAY_MS);
+    await checkDay(store.fleet, at.toISOString().slice(0, 10), true);
   }
   await admin.query('vacuum analyze');
   const { rows } = await admin.query<{ tenantId: number; repoId: number; moves: number }>(
@@ -50,8 +49,6 @@ export async function makeWeek(bench: Bench, moves: number): Promise<Week> {
   if (!first) throw new Error('no repo was made');
   return { store, admin, repo: first, moves: first.moves, now };
 }
-
-const midnight = (at: Date): string => `${at.toISOString().slice(0, 10)}T00:00:00Z`;
 
 /** Issues enter evenly over the week; each moves on after ten minutes to four hours, and stops where the week ends. */
 function statements(issues: number, now: Date): [string, unknown[]][] {

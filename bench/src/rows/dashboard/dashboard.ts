@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
 import { sleep, withDeadline } from '@pipeline/runtime';
+import { launchOptions } from '@pipeline/testing/chromium';
 import { simulateHistory } from '@pipeline/testing/history';
 import { type Browser, chromium } from 'playwright-core';
 import { makeHistory } from '../../ours/history.ts';
@@ -13,12 +13,6 @@ import { openSlowLine } from './slow-line.ts';
 import { SlowPage } from './slow-page.ts';
 import { underEvents } from './under-events.ts';
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/google-chrome'];
-/**
- * A Chromium without a screen loads the pages of its own address bar in every new window: a third of a second of a core
- * while the dashboard is loaded.
- */
-const WITHOUT_OWN_PAGES = '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup';
 const ISSUES = 10_000;
 const WITHIN_MS = 420_000;
 /** Between the keys of a word. */
@@ -34,8 +28,7 @@ export const dashboardRow: Row = {
   goal: 22,
   title: 'dashboard in a browser',
   async open(bench) {
-    const executablePath = CHROMIUM.find((path) => existsSync(path));
-    if (executablePath === undefined) throw new Error(`no Chromium is installed: looked for ${CHROMIUM.join(', ')}`);
+    const launch = launchOptions();
     const ours = await openOurStore(bench, 'bench_dashboard');
     await makeHistory(ours, ISSUES, ISSUES / 10);
     // With runs and costs, so that the overview shows what it shows in use.
@@ -47,7 +40,7 @@ export const dashboardRow: Row = {
     bench.stack.add('page of React alone', () => bare.stop());
     const bareLine = await openSlowLine(bare.url);
     bench.stack.add('slow line to React alone', () => bareLine.stop());
-    const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', WITHOUT_OWN_PAGES] });
+    const browser = await chromium.launch(launch);
     bench.stack.add('browser', () => browser.close());
     return {
       cases: [],

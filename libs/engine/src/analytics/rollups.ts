@@ -1,7 +1,6 @@
-import { DAY_MS } from '@pipeline/domain';
 import {
   aggregateRollups,
-  checkRollups,
+  checkDay,
   deleteOldRollups,
   nextDayToCheck,
   noteCheckedDay,
@@ -34,9 +33,7 @@ export async function checkNextDay({ store }: Engine): Promise<CheckedDay | unde
     return undefined;
   }
   const { day, known } = next;
-  const from = new Date(`${day}T00:00:00Z`);
-  const range = { from: from.toISOString(), to: new Date(from.getTime() + DAY_MS).toISOString() };
-  const checks = await checkRollups(store.fleet, range, true);
+  const checks = await checkDay(store.fleet, day, true);
   const off = checks.filter(({ wrong }) => wrong > 0);
   const wrong = off.reduce((sum, check) => sum + check.wrong, 0);
   await noteCheckedDay(store.fleet, day, wrong);

@@ -1,7 +1,7 @@
+import { launchOptions } from '@pipeline/testing/chromium';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import type { StackReport } from '../../src/start/report.ts';
 
-const CHROMIUM = '/usr/bin/chromium';
 /** Pages of a machine that is busy with other checks. */
 const WITHIN_MS = 60_000;
 
@@ -36,7 +36,7 @@ export class Operator {
 
   /** Opens a browser and logs in. */
   static async begin(monitor: StackReport['monitor']): Promise<Operator> {
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+    const browser = await chromium.launch(launchOptions());
     const operator = new Operator(browser, await browser.newPage(), monitor);
     await operator.logIn();
     return operator;

@@ -8,6 +8,8 @@ export const PLACEMENT: Readonly<Record<string, Placement>> = {
   // Small, rarely updated, read by all: a full copy on every node.
   tenants: 'reference',
   users: 'reference',
+  // A transaction that writes a copy on every node is committed in two phases: no action without its entry.
+  audit_log: 'reference',
   // One row, or keys that must be unique over all tenants: on the coordinator only.
   model_prices: 'local',
   rollup_checks: 'local',
@@ -17,7 +19,6 @@ export const PLACEMENT: Readonly<Record<string, Placement>> = {
   oauth_tokens: 'local',
   rate_limits: 'local',
   agent_restarts: 'local',
-  audit_log: 'local',
   config_reloads: 'local',
   leaders: 'local',
   loop_problems: 'local',

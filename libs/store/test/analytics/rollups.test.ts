@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DAY_MS } from '@pipeline/domain';
-import { aggregateRollups, checkRollups, deleteOldRollups, unfoldedDeltas } from '@pipeline/store';
+import { aggregateRollups, checkDay, checkRollups, deleteOldRollups, unfoldedDeltas } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { clearHistory, simulateHistory } from '@pipeline/testing/history';
 import { sql } from 'kysely';
@@ -12,6 +12,9 @@ const ALL = {
   from: new Date(END.getTime() - 7 * DAY_MS).toISOString(),
   to: new Date(END.getTime() + DAY_MS).toISOString(),
 };
+const DAYS = Array.from({ length: 8 }, (_, n) =>
+  new Date(Date.parse(ALL.from) + n * DAY_MS).toISOString().slice(0, 10),
+);
 const wrong = (checks: Awaited<ReturnType<typeof checkRollups>>) =>
   Object.fromEntries(checks.filter((check) => check.wrong > 0).map(({ table, ...rest }) => [table, rest]));
 
@@ -73,6 +76,25 @@ describe('in a history of its own', () => {
     await sql`truncate ${sql.join(TABLES.map((table) => sql.table(table)))}`.execute(database.db);
     await checkRollups(database.store.fleet, ALL, true);
     expect(await contents()).toEqual(aggregated);
+  });
+
+  test('days compared one by one, hour by hour, give the same sums', async () => {
+    await simulateHistory(database.db, { ...SIZE, seed: 14, aggregated: false });
+    await aggregateAll();
+    const aggregated = await contents();
+    await sql`truncate ${sql.join(TABLES.map((table) => sql.table(table)))}`.execute(database.db);
+    for (const day of DAYS) await checkDay(database.store.fleet, day, true);
+    expect(await contents()).toEqual(aggregated);
+    for (const day of DAYS) expect(wrong(await checkDay(database.store.fleet, day, false))).toEqual({});
+    await sql`update state_minutes set entered = entered + 1 where minute < ${ALL.to}::timestamptz - interval '2 days'`.execute(
+      database.db,
+    );
+    const found = await Promise.all(DAYS.map((day) => checkDay(database.store.fleet, day, false)));
+    const known = wrong(await checkRollups(database.store.fleet, ALL, false)).state_minutes?.wrong;
+    const counts = found.map((checks) => wrong(checks).state_minutes?.wrong ?? 0);
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(known);
+    expect(known).toBeGreaterThan(100);
+    for (const checks of found) expect(wrong(checks).state_minutes?.examples.length ?? 0).toBeLessThanOrEqual(5);
   });
 
   test('wrong sums are found and repaired without counting pending deltas twice', async () => {

@@ -1,29 +1,12 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
+import { launchOptions } from '@pipeline/testing/chromium';
 import { closedWithFile, serverClosedWithFile } from '@pipeline/testing/closing';
+import { inBrowser } from '@pipeline/testing/in-browser';
 import puppeteer, { type Browser, type Page, type SerializedAXNode } from 'puppeteer-core';
 import { authorizeUrl, PASSWORD, redeem, testOauth } from '../oauth/oauth-world.ts';
-
-/** The path of a Chromium, or null where none is installed. */
-function installed(): string | null {
-  for (const name of ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']) {
-    try {
-      return execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim();
-    } catch {
-      // Not this one.
-    }
-  }
-  return null;
-}
-
-const executablePath = installed();
-if (executablePath === null) process.stderr.write('no Chromium is installed: what browsers enforce is not tested\n');
-
-/** Without a browser the tests are reported as skipped. */
-const inBrowser = executablePath === null ? describe.skip : describe;
 
 inBrowser('in Chromium', () => {
   // A provider that redirects further, as one with a login of its own does.
@@ -45,7 +28,7 @@ inBrowser('in Chromium', () => {
   const seen: string[] = [];
 
   beforeAll(async () => {
-    browser = await puppeteer.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+    browser = await puppeteer.launch(launchOptions());
     closedWithFile(() => browser.close());
     // The program redirects again, as many do: browsers apply the policy of the form to that redirect, too.
     const program = createServer((request, response) => {

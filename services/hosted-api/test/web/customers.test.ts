@@ -1,23 +1,20 @@
 /** The customers' pages in a real browser, on a store with the history of two organisations. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { axeFindings } from '@pipeline/testing/axe-findings';
+import { launchOptions } from '@pipeline/testing/chromium';
 import { simulateHistory } from '@pipeline/testing/history';
+import { inBrowser } from '@pipeline/testing/in-browser';
+import { openWatched } from '@pipeline/testing/watched-page';
 import { sql } from 'kysely';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { authorizeUrl, type Connected, connect, PASSWORD, type Person, testOauth } from '../oauth/oauth-world.ts';
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find((path) => existsSync(path));
-if (CHROMIUM === undefined)
-  process.stderr.write('no Chromium is installed: the customers’ pages are not tested in a browser\n');
-const inBrowser = CHROMIUM === undefined ? describe.skip : describe;
-
 const WEB = join(import.meta.dirname, '../../web');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const WATCH = `document.addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective))`;
 
 const world = testOauth({ webDir: join(WEB, 'dist') });
 
@@ -40,7 +37,7 @@ inBrowser('the customers’ pages', () => {
       .select('issue_number')
       .where('tenant_id', '=', orgs[0]?.id ?? 0);
     issue = (await numbers.where('state', '=', 'done').limit(1).executeTakeFirstOrThrow()).issue_number;
-    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
+    browser = await chromium.launch(launchOptions());
   });
   afterAll(() => browser?.close());
 
@@ -54,17 +51,7 @@ inBrowser('the customers’ pages', () => {
   /** A page of a browser of its own; what it complains about is kept. */
   async function open(width: number, colorScheme: 'light' | 'dark'): Promise<{ page: Page; complaints: string[] }> {
     const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
-    await context.addInitScript(WATCH);
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(`${message.text()} ${message.location().url}`);
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
-    page.on('requestfailed', (request) => {
-      if (request.failure()?.errorText !== 'net::ERR_ABORTED') complaints.push(request.url());
-    });
-    return { page, complaints };
+    return openWatched(context);
   }
 
   async function logIn(page: Page, { email }: Person): Promise<void> {

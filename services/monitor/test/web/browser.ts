@@ -1,32 +1,25 @@
 /** The built dashboard in a real browser, on a store with the history of several repos. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe } from '@jest/globals';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import type { TestDatabase } from '@pipeline/testing';
 import { axeFindings } from '@pipeline/testing/axe-findings';
+import { launchOptions } from '@pipeline/testing/chromium';
 import { simulateHistory } from '@pipeline/testing/history';
 import { until } from '@pipeline/testing/until';
+import { openWatched } from '@pipeline/testing/watched-page';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { Pipeline } from '../../src/process/pipeline.ts';
 import { pipelineOf } from '../support/pipeline-of.ts';
 import { authOf, OLGA, serveApp } from '../support/served-app.ts';
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find((path) => existsSync(path));
-if (CHROMIUM === undefined)
-  process.stderr.write('no Chromium is installed: the dashboard is not tested in a browser\n');
-/** `describe`, which is skipped where no Chromium is installed. */
-export const inBrowser = CHROMIUM === undefined ? describe.skip : describe;
-
 const WEB = join(import.meta.dirname, '../../web');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const WATCH = `document.addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective))`;
 
 /** A host name that is not secure without https, unlike localhost and 127.0.0.1. */
 export const HOST_NAME = 'ops.internal';
-/** The pages of Chromium's own address bar, which it loads in every new window. */
-const WITHOUT_OWN_PAGES = '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup';
 const RESOLVE = `--host-resolver-rules=MAP ${HOST_NAME} 127.0.0.1`;
 
 /** A page of a browser of its own; what it complains about is kept. */
@@ -54,10 +47,7 @@ function openedBrowser() {
       join(WEB, 'scripts/build-main.ts'),
       '--if-stale',
     ]);
-    browser = await chromium.launch({
-      executablePath: CHROMIUM ?? '',
-      args: ['--no-sandbox', RESOLVE, WITHOUT_OWN_PAGES],
-    });
+    browser = await chromium.launch(launchOptions(RESOLVE));
   }, 120_000);
   // A page that is left open goes on polling, through the routes of its test.
   afterEach(async () => {
@@ -125,14 +115,7 @@ const BASIC = `Basic ${Buffer.from(`${OLGA.username}:${OLGA.password}`).toString
 
 async function openPage(browser: Browser, options: BrowserContextOptions): Promise<OpenedPage> {
   const context = await browser.newContext(options);
-  await context.addInitScript(WATCH);
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(`${message.text()} ${message.location().url}`);
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
-  return { page, context, complaints };
+  return { context, ...(await openWatched(context)) };
 }
 
 export async function logIn(page: Page, password = OLGA.password): Promise<void> {

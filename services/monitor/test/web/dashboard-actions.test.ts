@@ -1,8 +1,9 @@
 /** Actions of operators in the dashboard, its event stream, and its session. */
 import { expect, test } from '@jest/globals';
 import { startCutProxy, testDatabase } from '@pipeline/testing';
+import { inBrowser } from '@pipeline/testing/in-browser';
 import type { Page } from 'playwright-core';
-import { findings, inBrowser, logIn, servedDashboard } from './browser.ts';
+import { findings, logIn, servedDashboard } from './browser.ts';
 
 const database = testDatabase();
 
@@ -24,20 +25,12 @@ const PLAN = [
 ].join('\n\n');
 
 inBrowser('the dashboard', () => {
-  const { open, api, address } = servedDashboard(database);
+  const { open, api, post, address } = servedDashboard(database);
   const issuesOf = async (state: string) => (await api<Issues>(`/api/issues?state=${state}&limit=100`)).items;
   const openIssue = async () => {
     const found = (await issuesOf('failure-blocked'))[0] ?? (await issuesOf('analyzing'))[0];
     if (!found) throw new Error('the history has no open issue');
     return found;
-  };
-  /** A request of the operator without a browser. */
-  const asOlga = async (path: string, method: 'GET' | 'POST' = 'GET'): Promise<Response> => {
-    const authorization = `Basic ${Buffer.from('olga:pw').toString('base64')}`;
-    const headers = { authorization, 'content-type': 'application/json' };
-    const response = await fetch(address() + path, { method, headers, ...(method === 'POST' && { body: '{}' }) });
-    expect(response.status).toBe(200);
-    return response;
   };
   const live = (page: Page) => page.getByRole('button', { name: /^Live/ });
 
@@ -201,7 +194,7 @@ inBrowser('the dashboard', () => {
     await live(page).waitFor();
     way.cut();
     await page.getByRole('button', { name: /^Reconnecting/ }).waitFor();
-    await asOlga(`/api/issues/${issue.repo}/${issue.issueNumber}/pause`, 'POST');
+    await post(`/api/issues/${issue.repo}/${issue.issueNumber}/pause`);
     way.restore();
     await live(page).waitFor();
     await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
@@ -222,13 +215,13 @@ inBrowser('the dashboard', () => {
       .filter({ hasText: `#${issue.issueNumber}` })
       .first();
     await row.waitFor();
-    const { isPaused } = (await (await asOlga(`${path}/why`)).json()) as { isPaused: boolean };
-    if (isPaused) await asOlga(`${path}/resume`, 'POST');
+    const { isPaused } = await api<{ isPaused: boolean }>(`${path}/why`);
+    if (isPaused) await post(`${path}/resume`);
     await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
-    await asOlga(`${path}/pause`, 'POST');
+    await post(`${path}/pause`);
     await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
     await row.getByText('paused').first().waitFor({ state: 'attached' });
-    await asOlga(`${path}/resume`, 'POST');
+    await post(`${path}/resume`);
     await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     await row.getByText('paused').first().waitFor({ state: 'detached' });
   });

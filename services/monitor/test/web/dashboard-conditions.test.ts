@@ -1,7 +1,8 @@
 /** The dashboard under conditions that are not the usual ones: other addresses, failures, settings of the reader, hostile texts. */
 import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
-import { findings, HOST_NAME, inBrowser, logIn, servedDashboard } from './browser.ts';
+import { inBrowser } from '@pipeline/testing/in-browser';
+import { findings, HOST_NAME, logIn, servedDashboard } from './browser.ts';
 
 const database = testDatabase();
 

@@ -1,8 +1,9 @@
 /** What opens over the pages of the dashboard: dialogs, palette, peek, list of shortcuts, tips. */
 import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
+import { inBrowser } from '@pipeline/testing/in-browser';
 import type { Page } from 'playwright-core';
-import { findings, inBrowser, logIn, servedDashboard } from './browser.ts';
+import { findings, logIn, servedDashboard } from './browser.ts';
 
 const database = testDatabase();
 

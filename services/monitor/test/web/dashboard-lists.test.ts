@@ -1,8 +1,9 @@
 /** Long lists of the dashboard: only the rows in view have elements, which are reused while a list is scrolled. */
 import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
+import { inBrowser } from '@pipeline/testing/in-browser';
 import type { Page } from 'playwright-core';
-import { inBrowser, logIn, servedDashboard } from './browser.ts';
+import { logIn, servedDashboard } from './browser.ts';
 
 const database = testDatabase();
 

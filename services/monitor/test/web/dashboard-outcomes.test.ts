@@ -1,9 +1,10 @@
 /** What the dashboard shows of actions that are stopped, that fail in part, or that the API refuses. */
 import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
+import { inBrowser } from '@pipeline/testing/in-browser';
 import type { Page, Route } from 'playwright-core';
 import { addDeadLetter, IMPOSSIBLE, makeBench } from '../support/bench.ts';
-import { findings, inBrowser, logIn, servedDashboard } from './browser.ts';
+import { findings, logIn, servedDashboard } from './browser.ts';
 
 const database = testDatabase();
 const BULK = '**/api/issues/actions';

@@ -3,12 +3,13 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { HostIssue, VcsHost } from '@pipeline/domain';
 import { beginSending, OrphanWatch, settle } from '@pipeline/engine';
 import { testDatabase } from '@pipeline/testing';
+import { inBrowser } from '@pipeline/testing/in-browser';
 import type { Page } from 'playwright-core';
 import { consistencyCache } from '../../src/features/consistency.ts';
 import type { Pipeline } from '../../src/process/pipeline.ts';
 import { addDeadLetter, admit, type Bench, makeBench } from '../support/bench.ts';
 import { FINDING_AT, writeContradictions } from '../support/contradictions.ts';
-import { findings, inBrowser, logIn, servedDashboard } from './browser.ts';
+import { findings, logIn, servedDashboard } from './browser.ts';
 
 const database = testDatabase();
 const DEAD_LETTERS = 'Acme/Transitions';

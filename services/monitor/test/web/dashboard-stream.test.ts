@@ -1,8 +1,9 @@
 /** The event stream of the dashboard when it is cut for longer than the replay reaches, and when it is refused. */
 import { expect, test } from '@jest/globals';
 import { startCutProxy, testDatabase } from '@pipeline/testing';
+import { inBrowser } from '@pipeline/testing/in-browser';
 import type { Page } from 'playwright-core';
-import { inBrowser, logIn, servedDashboard } from './browser.ts';
+import { logIn, servedDashboard } from './browser.ts';
 
 const database = testDatabase();
 /** Events that the monitor sends again to a client that comes back. */

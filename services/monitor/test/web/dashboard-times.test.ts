@@ -1,8 +1,9 @@
 /** Times on the dashboard when clocks change or are wrong, long histories, and pages that are loaded again. */
 import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
+import { inBrowser } from '@pipeline/testing/in-browser';
 import type { APIResponse, BrowserContext, Page } from 'playwright-core';
-import { inBrowser, logIn, servedDashboard } from './browser.ts';
+import { logIn, servedDashboard } from './browser.ts';
 
 const database = testDatabase();
 

@@ -1,6 +1,7 @@
 /** The dashboard of a monitor that has no store yet. */
 import { expect, test } from '@jest/globals';
-import { findings, inBrowser, logIn, servedWithoutStore } from './browser.ts';
+import { inBrowser } from '@pipeline/testing/in-browser';
+import { findings, logIn, servedWithoutStore } from './browser.ts';
 
 const PATHS = [
   '/',

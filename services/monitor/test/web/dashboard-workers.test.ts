@@ -2,10 +2,11 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { claim, registerWorker } from '@pipeline/engine';
 import { testDatabase } from '@pipeline/testing';
+import { inBrowser } from '@pipeline/testing/in-browser';
 import { sql } from 'kysely';
 import type { Page } from 'playwright-core';
 import { admit, type Bench, makeBench } from '../support/bench.ts';
-import { findings, inBrowser, logIn, servedDashboard } from './browser.ts';
+import { findings, logIn, servedDashboard } from './browser.ts';
 
 const database = testDatabase();
 

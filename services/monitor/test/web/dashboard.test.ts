@@ -1,7 +1,8 @@
 /** Every page of the dashboard at three widths, and what its dialogs write. */
 import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
-import { findings, inBrowser, logIn, servedDashboard } from './browser.ts';
+import { inBrowser } from '@pipeline/testing/in-browser';
+import { findings, logIn, servedDashboard } from './browser.ts';
 
 const PAGES = ['/', '/issues?state=all', '/issues?view=board', '/queue', '/workers', '/trouble/blocked'];
 const TROUBLE = ['/trouble/dead-letters', '/trouble/consistency', '/trouble/writes', '/no-such-page'];

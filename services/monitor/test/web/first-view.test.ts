@@ -1,8 +1,9 @@
 /** What opening a page of the dashboard costs, and that a table does what its headers say. */
 import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
+import { inBrowser } from '@pipeline/testing/in-browser';
 import type { Page } from 'playwright-core';
-import { inBrowser, logIn, servedDashboard } from './browser.ts';
+import { logIn, servedDashboard } from './browser.ts';
 
 const database = testDatabase();
 

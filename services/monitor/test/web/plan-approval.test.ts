@@ -1,7 +1,8 @@
 /** The plan of an issue that waits for an approval, on the issue page. */
 import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
-import { findings, inBrowser, logIn, servedDashboard } from './browser.ts';
+import { inBrowser } from '@pipeline/testing/in-browser';
+import { findings, logIn, servedDashboard } from './browser.ts';
 
 const database = testDatabase();
 

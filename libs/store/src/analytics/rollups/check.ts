@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../driver/database.ts';
 import { fleetNote } from '../../driver/fragments.ts';
@@ -31,6 +32,12 @@ const notZero = (columns: readonly string[]) =>
     sql` or `,
   );
 
+/** Whether the table has rows of days and months; the others have minutes or hours alone. */
+const hasGrains = ({ keys }: Sums): boolean => keys.includes('grain');
+
+/** Of wrong sums, for the log. */
+const MOST_EXAMPLES = 5;
+
 /**
  * Differences of a rollup table, separately at every level: its rows recomputed from the history, minus those of the
  * table and the pending deltas, in one statement and so one snapshot. `differences` is the relation.
@@ -40,7 +47,7 @@ function differences(sums: Sums, stretch: Stretch): RawBuilder<unknown> {
   const facts = factsOfRows(stretch);
   const rows = sums.reads.map((name) => sql`${sql.ref(name)} as (${facts[name]})`);
   const within = sql`${sql.ref(time)} >= ${stretch.from}::timestamptz and ${sql.ref(time)} < ${stretch.to}::timestamptz`;
-  const byMonth = keys.includes('grain');
+  const byMonth = hasGrains(sums);
   return sql`
     expected as (with ${sql.join(rows)} ${everyKind(sums, sums.cells)}),
     waiting as (
@@ -95,23 +102,64 @@ export interface SumsCheck {
  * @param repair adds the differences, while no aggregation runs.
  */
 export async function checkRollups(fleet: Db, stretch: Stretch, repair: boolean): Promise<SumsCheck[]> {
+  return await checkParts(fleet, stretch, { repair, partsOf: () => [stretch] });
+}
+
+/**
+ * The same for one day. Rollups of minutes and hours are compared hour by hour: with a million moves a day, the day as a
+ * whole would exceed the time of a statement. @param day YYYY-MM-DD, UTC.
+ */
+export async function checkDay(fleet: Db, day: string, repair: boolean): Promise<SumsCheck[]> {
+  const whole = stretchOf(`${day}T00:00:00.000Z`, DAY_MS);
+  const hours = Array.from({ length: 24 }, (_, hour) =>
+    stretchOf(`${day}T${String(hour).padStart(2, '0')}:00:00.000Z`, HOUR_MS),
+  );
+  return await checkParts(fleet, whole, { repair, partsOf: (sums) => (hasGrains(sums) ? [whole] : hours) });
+}
+
+const stretchOf = (from: string, ms: number): Stretch => ({ from, to: new Date(Date.parse(from) + ms).toISOString() });
+
+interface Parts {
+  repair: boolean;
+  /** Stretches in which the rows of a table can be compared for themselves, in order. */
+  partsOf: (sums: Sums) => readonly Stretch[];
+}
+
+async function checkParts(fleet: Db, stretch: Stretch, { repair, partsOf }: Parts): Promise<SumsCheck[]> {
   const found: SumsCheck[] = [];
   const age = await ageInDays(fleet, stretch);
   for (const sums of ALL_SUMS) {
     if (age > (sums.keptDays ?? Number.POSITIVE_INFINITY)) continue;
-    const check = await inTransaction(fleet, async (tx) => {
-      if (repair) await sql`select pg_advisory_xact_lock(${SUMS_LOCK})`.execute(tx);
-      const repaired = repair ? sql`, repaired as (${addTo(sums, sql`select * from differences`)})` : sql``;
-      const { rows } = await sql<{ wrong: number; examples: Record<string, unknown>[] }>`
-        ${fleetNote('sums of every tenant')}
-        with ${differences(sums, stretch)}${repaired}
-        select (select count(*)::int from differences) as wrong,
-          coalesce((select json_agg(e) from (select * from differences limit 5) e), '[]') as examples`.execute(tx);
-      return rows[0];
-    });
-    found.push({ table: sums.table, wrong: check?.wrong ?? 0, examples: check?.examples ?? [] });
+    const check: SumsCheck = { table: sums.table, wrong: 0, examples: [] };
+    for (const part of partsOf(sums)) {
+      const { wrong, examples } = await checkSums(fleet, { sums, stretch: part, repair });
+      check.wrong += wrong;
+      check.examples = [...check.examples, ...examples].slice(0, MOST_EXAMPLES);
+    }
+    found.push(check);
   }
   return found;
+}
+
+interface Checked {
+  sums: Sums;
+  stretch: Stretch;
+  repair: boolean;
+}
+
+function checkSums(fleet: Db, { sums, stretch, repair }: Checked): Promise<Omit<SumsCheck, 'table'>> {
+  return inTransaction(fleet, async (tx) => {
+    if (repair) await sql`select pg_advisory_xact_lock(${SUMS_LOCK})`.execute(tx);
+    const repaired = repair ? sql`, repaired as (${addTo(sums, sql`select * from differences`)})` : sql``;
+    const { rows } = await sql<Omit<SumsCheck, 'table'>>`
+      ${fleetNote('sums of every tenant')}
+      with ${differences(sums, stretch)}${repaired}
+      select (select count(*)::int from differences) as wrong,
+        coalesce((select json_agg(e) from (select * from differences limit ${sql.lit(MOST_EXAMPLES)}) e), '[]') as examples`.execute(
+      tx,
+    );
+    return rows[0] ?? { wrong: 0, examples: [] };
+  });
 }
 
 /** Days since the end of a stretch. */

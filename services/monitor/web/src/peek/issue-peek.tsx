@@ -13,6 +13,7 @@ import type { Reply } from '../api/types.ts';
 import { issuePath } from '../navigation/issue-path.ts';
 import { IssueActions } from './issue-actions.tsx';
 import styles from './issue-peek.module.css';
+import { IssueTrouble } from './issue-trouble.tsx';
 import panelStyles from './side-panel.module.css';
 
 interface IssuePeekProps {
@@ -64,21 +65,7 @@ function Content({ why }: { why: Reply<'explainIssueTo'> }) {
         </span>
       </p>
       <p>{why.explanation}</p>
-      {why.lastError && (
-        <details className={styles.error} open>
-          <summary>
-            Last error, {why.lastError.agentName ?? 'unknown agent'}, <When at={why.lastError.occurredAt} />
-          </summary>
-          <pre>{why.lastError.message}</pre>
-        </details>
-      )}
-      {why.recommendations.length > 0 && (
-        <ul className={styles.advice}>
-          {why.recommendations.map((text) => (
-            <li key={text}>{text}</li>
-          ))}
-        </ul>
-      )}
+      <IssueTrouble why={why} isOpen />
       <IssueActions why={why} />
     </>
   );

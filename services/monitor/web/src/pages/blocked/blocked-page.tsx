@@ -5,8 +5,8 @@ import { When } from '@pipeline/web/components/when.tsx';
 import { formatCount, plural } from '@pipeline/web/format/number.ts';
 import { inWords } from '@pipeline/web/format/reasons.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
 import { Page } from '@pipeline/web/page/page.tsx';
-import stack from '@pipeline/web/page/stack.module.css';
 import { DataTable } from '@pipeline/web/table/data-table.tsx';
 import { type Selection, useSelection } from '@pipeline/web/table/use-selection.ts';
 import { useQuery } from '@tanstack/react-query';
@@ -39,7 +39,7 @@ export default function BlockedPage() {
   const { group, peek } = values;
   return (
     <Page title="Blocked" rejected={rejected}>
-      <div className={stack.split} data-peek={peek !== '' || undefined}>
+      <div className={layout.split} data-open={peek !== '' || undefined}>
         <Panel
           title={query.data ? plural(issues.length, 'blocked issue') : 'Blocked issues'}
           metrics={['blocked']}

@@ -5,8 +5,8 @@ import { formatCount } from '@pipeline/web/format/number.ts';
 import { inWords } from '@pipeline/web/format/reasons.ts';
 import { formatShort } from '@pipeline/web/format/time.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
 import { Page } from '@pipeline/web/page/page.tsx';
-import stack from '@pipeline/web/page/stack.module.css';
 import { type Preferences, preferences } from '@pipeline/web/preferences/preferences.ts';
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import { useQuery } from '@tanstack/react-query';
@@ -54,10 +54,10 @@ export default function ConsistencyPage() {
   );
   return (
     <Page title="Consistency" rejected={rejected}>
-      <div className={stack.stack}>
+      <div className={layout.stack}>
         <Panel title="By kind" metrics={KINDS} query={counts} height={60}>
           {() => (
-            <div className={stack.bar} role="toolbar" aria-label="Kind of finding">
+            <div className={layout.row} role="toolbar" aria-label="Kind of finding">
               <KindButton
                 name="All"
                 count={counts.data?.total}

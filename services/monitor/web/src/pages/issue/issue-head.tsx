@@ -9,6 +9,7 @@ import { read } from '../../api/query.ts';
 import type { Reply } from '../../api/types.ts';
 import { Panel } from '../../page/panel.tsx';
 import { IssueActions } from '../../peek/issue-actions.tsx';
+import { IssueTrouble } from '../../peek/issue-trouble.tsx';
 import { Checks } from './checks.tsx';
 import styles from './issue.module.css';
 import type { IssueInput } from './issue-input.ts';
@@ -61,21 +62,7 @@ export function IssueHead({ why, input }: { why: Reply<'explainIssueTo'>; input:
             </ul>
           )}
           {status.data?.currentStatus && <p className={styles.status}>Latest status: {status.data.currentStatus}</p>}
-          {why.lastError && (
-            <details className={styles.error}>
-              <summary>
-                Last error, {why.lastError.agentName ?? 'no agent'}, <When at={why.lastError.occurredAt} />
-              </summary>
-              <pre>{why.lastError.message}</pre>
-            </details>
-          )}
-          {why.recommendations.length > 0 && (
-            <ul className={styles.advice}>
-              {why.recommendations.map((text) => (
-                <li key={text}>{text}</li>
-              ))}
-            </ul>
-          )}
+          <IssueTrouble why={why} />
           {digest.data && digest.data.autoUnblockCount > 0 && (
             <p className={styles.status}>
               Unblocked automatically {digest.data.autoUnblockCount} of {digest.data.maxAutoUnblocks} times

@@ -4,9 +4,9 @@ import { isFailure } from '@pipeline/web/api/failure.ts';
 import { Button } from '@pipeline/web/components/button.tsx';
 import { useShortcuts } from '@pipeline/web/navigation/shortcuts.ts';
 import { FailureNote } from '@pipeline/web/page/failure-note.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
 import { Page } from '@pipeline/web/page/page.tsx';
 import { Skeleton } from '@pipeline/web/page/skeleton.tsx';
-import stack from '@pipeline/web/page/stack.module.css';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { read } from '../../api/query.ts';
@@ -60,7 +60,7 @@ export default function IssuePage() {
       {isUnknown ? (
         <NotInPipeline slug={slug} issueNumber={Number(number)} />
       ) : (
-        <div className={stack.stack}>
+        <div className={layout.stack}>
           {why.error && (
             <FailureNote what="The issue could not be read" error={why.error} onRetry={() => void why.refetch()} />
           )}

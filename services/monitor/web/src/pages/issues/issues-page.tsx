@@ -2,6 +2,7 @@ import { useAddress } from '@pipeline/web/address/use-address.ts';
 import { Button } from '@pipeline/web/components/button.tsx';
 import { formatCount, plural } from '@pipeline/web/format/number.ts';
 import { FailureNote } from '@pipeline/web/page/failure-note.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
 import { Page } from '@pipeline/web/page/page.tsx';
 import { Skeleton } from '@pipeline/web/page/skeleton.tsx';
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
@@ -44,8 +45,8 @@ export default function IssuesPage() {
       title="Issues"
       rejected={rejected}
       actions={
-        <div className={styles.views}>
-          {query.data && <span className={styles.total}>{countText(issues.length, total, isReadingAll)}</span>}
+        <div className={layout.row}>
+          {query.data && <span className={layout.muted}>{countText(issues.length, total, isReadingAll)}</span>}
           <Button kind={view === 'table' ? 'primary' : 'plain'} onPress={() => set({ view: 'table' })}>
             Table
           </Button>
@@ -60,7 +61,7 @@ export default function IssuesPage() {
       {query.error && (
         <FailureNote what="The issues could not be read" error={query.error} onRetry={() => void query.refetch()} />
       )}
-      <div className={styles.split} data-peek={peek !== '' || undefined}>
+      <div className={layout.split} data-open={peek !== '' || undefined}>
         {query.data === undefined ? (
           !query.error && <Skeleton height={400} />
         ) : view === 'board' ? (

@@ -6,8 +6,8 @@ import { formatCount } from '@pipeline/web/format/number.ts';
 import { inWords } from '@pipeline/web/format/reasons.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { Facts } from '@pipeline/web/page/facts.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
 import { Page } from '@pipeline/web/page/page.tsx';
-import styles from '@pipeline/web/page/stack.module.css';
 import { DataTable } from '@pipeline/web/table/data-table.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { read } from '../../api/query.ts';
@@ -32,7 +32,7 @@ export default function QueuePage() {
   const tasks = (queue.data?.tasks ?? []).filter((task) => repo === undefined || repoOf(task) === repo);
   return (
     <Page title="Queue" rejected={rejected}>
-      <div className={styles.stack}>
+      <div className={layout.stack}>
         <Panel
           title="Depth"
           metrics={['pending_tasks', 'avg_queue_wait', 'oldest_pending_age', 'projected_drain']}

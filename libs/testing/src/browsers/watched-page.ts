@@ -1,0 +1,36 @@
+const WATCH_POLICY = `document.addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective))`;
+
+/** What is used of a page of Playwright, which this library does not depend on. */
+interface WatchedPage {
+  on(event: 'console', listener: (message: ConsoleMessage) => void): unknown;
+  on(event: 'pageerror', listener: (error: Error) => void): unknown;
+}
+
+interface ConsoleMessage {
+  type(): string;
+  text(): string;
+  location(): { url: string };
+}
+
+interface PageSource<Page> {
+  addInitScript(script: string): Promise<unknown>;
+  newPage(): Promise<Page>;
+}
+
+/**
+ * Opens a page in a context of a browser.
+ * @returns the page, and the list of its complaints, which grows: errors of scripts, resources that were refused or
+ * could not be loaded, and breaches of its policy.
+ */
+export async function openWatched<Page extends WatchedPage>(
+  context: PageSource<Page>,
+): Promise<{ page: Page; complaints: string[] }> {
+  await context.addInitScript(WATCH_POLICY);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(`${message.text()} ${message.location().url}`);
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  return { page, complaints };
+}

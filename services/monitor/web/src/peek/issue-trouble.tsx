@@ -1,0 +1,32 @@
+import { When } from '@pipeline/web/components/when.tsx';
+import type { Reply } from '../api/types.ts';
+import styles from './issue-trouble.module.css';
+
+interface IssueTroubleProps {
+  why: Pick<Reply<'explainIssueTo'>, 'lastError' | 'recommendations'>;
+  /** Whether the error is shown before somebody asks for it. */
+  isOpen?: boolean;
+}
+
+/** The last error of an issue, and what would repair it; nothing when there is neither. */
+export function IssueTrouble({ why: { lastError, recommendations }, isOpen = false }: IssueTroubleProps) {
+  return (
+    <>
+      {lastError && (
+        <details className={styles.error} open={isOpen}>
+          <summary>
+            Last error, {lastError.agentName ?? 'no agent'}, <When at={lastError.occurredAt} />
+          </summary>
+          <pre>{lastError.message}</pre>
+        </details>
+      )}
+      {recommendations.length > 0 && (
+        <ul className={styles.advice}>
+          {recommendations.map((text) => (
+            <li key={text}>{text}</li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
