@@ -124,7 +124,7 @@ const EXACT_DWELL_TIMES = 20_000;
 
 /**
  * Median minutes that issues admitted since then stayed in each state, over all dwell times that have ended. Exact up
- * to EXACT_STAYS; beyond, within one percent, of the issues admitted since the beginning of that hour.
+ * to EXACT_DWELL_TIMES; beyond, within one percent, of the issues admitted since the beginning of that hour.
  * @param atLeast a lower bound of the number of dwell times: above the limit they are not read one by one.
  */
 export async function medianDwellTimes(
