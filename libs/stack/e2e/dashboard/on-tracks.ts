@@ -2,6 +2,7 @@ import { comes, type Stage } from './stage.ts';
 
 const TRACK = 'gaps';
 const TITLE = 'Close a gap in the tests';
+const GOAL = 'Fewer regressions';
 
 /** A track is created, and its first prompt version written and activated: then the host has an issue of it. */
 export async function makeTrack(stage: Stage): Promise<void> {
@@ -22,4 +23,17 @@ export async function makeTrack(stage: Stage): Promise<void> {
   await comes(stage, 'an active track opens its issue on the host', async () =>
     (await host.titles('issues')).includes(TITLE),
   );
+}
+
+/** A charter limits what may be proposed for a repository. */
+export async function writeCharter(stage: Stage): Promise<void> {
+  const { operator, host } = stage;
+  await operator.open(`/steering/strategy?repo=${host.slug}`, 'Strategy');
+  await operator.press('Write a charter');
+  await operator.fill('Goals', GOAL);
+  await operator.confirm();
+  await comes(stage, 'a charter is in force', async () => {
+    const charter = await operator.api<object>(`/api/strategy/${host.slug}/charter`);
+    return JSON.stringify(charter).includes(GOAL);
+  });
 }
