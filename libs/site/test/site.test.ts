@@ -4,11 +4,11 @@ import { createRequire } from 'node:module';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { launchOptions } from '@pipeline/testing/chromium';
 import { inBrowser } from '@pipeline/testing/in-browser';
+import { openWatched } from '@pipeline/testing/watched-page';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { builtSite } from './built-site.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const WATCH = `document.addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective))`;
 
 const site = builtSite();
 
@@ -50,13 +50,7 @@ inBrowser('in a browser', () => {
     colorScheme: 'light' | 'dark',
   ): Promise<{ page: Page; complaints: string[] }> {
     const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
-    await context.addInitScript(WATCH);
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
+    const { page, complaints } = await openWatched(context);
     await page.goto(site.address(path));
     return { page, complaints };
   }

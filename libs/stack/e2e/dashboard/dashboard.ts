@@ -55,7 +55,7 @@ export async function dashboard(e2e: E2e): Promise<void> {
     await writeCharter(stage);
     await addRepo(stage);
     await findOrphan(stage);
-    checks.equal('the browser has nothing to complain about', operator.complaints, []);
+    checks.equal('the browser has nothing to complain about', operator.takeComplaints(), []);
     const end = await stack.stop();
     checks.that('SIGTERM ends the stack', end.code === 0, end);
   } catch (error) {

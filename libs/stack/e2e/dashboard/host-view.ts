@@ -58,14 +58,12 @@ export class HostView {
 
   /** Makes the host refuse all writes of labels to an issue until `accept`. */
   refuseLabels(number: number): Promise<unknown> {
-    const match = { path: `/issues/${number}/labels` };
-    return this.#admin('POST', { status: 422, message: 'Validation Failed', times: 1_000, match });
+    return this.#refuse({ path: `/issues/${number}/labels` });
   }
 
   /** Makes the host refuse all new pull requests until `accept`. */
   refusePulls(): Promise<unknown> {
-    const match = { path: '/pulls', method: 'POST' };
-    return this.#admin('POST', { status: 422, message: 'Validation Failed', times: 1_000, match });
+    return this.#refuse({ path: '/pulls', method: 'POST' });
   }
 
   /** Address with the credentials of an agent. */
@@ -76,6 +74,10 @@ export class HostView {
 
   accept(): Promise<unknown> {
     return this.#admin('DELETE');
+  }
+
+  #refuse(match: { path: string; method?: string }): Promise<unknown> {
+    return this.#admin('POST', { status: 422, message: 'Validation Failed', times: 1_000, match });
   }
 
   #admin(method: string, body?: unknown): Promise<unknown> {

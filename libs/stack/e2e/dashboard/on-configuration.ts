@@ -31,7 +31,7 @@ export async function addRepo(stage: Stage): Promise<void> {
     operator.says(`Remove ${SLUG}`, 'in progress'),
   );
   // Browsers report each refused request.
-  const complaints = operator.complaints.splice(0);
+  const complaints = operator.takeComplaints();
   checks.that('and the browser says so', complaints.length === 1 && complaints[0]?.includes(SLUG) === true, complaints);
   for (const issue of [first, second]) await operator.act(`/api/issues/${SLUG}/${issue}/cancel`);
   await remove(stage);

@@ -1,4 +1,5 @@
 import { launchOptions } from '@pipeline/testing/chromium';
+import { openWatched } from '@pipeline/testing/watched-page';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import type { StackReport } from '../../src/start/report.ts';
 
@@ -13,31 +14,27 @@ interface Answers {
   choice?: string;
 }
 
+type Watched = Awaited<ReturnType<typeof openWatched<Page>>>;
+
 /** A person at the dashboard, in a browser. */
 export class Operator {
   readonly page: Page;
   readonly #browser: Browser;
   readonly #monitor: StackReport['monitor'];
-  /** What the browser has complained about: errors of scripts and refused resources. */
-  readonly complaints: string[] = [];
+  readonly #complaints: string[];
 
-  private constructor(browser: Browser, page: Page, monitor: StackReport['monitor']) {
+  private constructor(browser: Browser, { page, complaints }: Watched, monitor: StackReport['monitor']) {
     this.#browser = browser;
     this.page = page;
+    this.#complaints = complaints;
     this.#monitor = monitor;
     page.setDefaultTimeout(WITHIN_MS);
-    page.on('pageerror', (error) => this.complaints.push(error.message));
-    page.on('console', (message) => {
-      // A browser without a session is answered by 401 once.
-      if (message.type() === 'error' && !message.text().includes('401'))
-        this.complaints.push(`${message.text()} ${message.location().url}`);
-    });
   }
 
   /** Opens a browser and logs in. */
   static async begin(monitor: StackReport['monitor']): Promise<Operator> {
     const browser = await chromium.launch(launchOptions());
-    const operator = new Operator(browser, await browser.newPage(), monitor);
+    const operator = new Operator(browser, await openWatched(await browser.newContext()), monitor);
     await operator.logIn();
     return operator;
   }
@@ -57,6 +54,11 @@ export class Operator {
     await this.page.goto(`${this.#monitor.url}/#${path}`);
     await this.page.getByRole('heading', { level: 1, name: title }).waitFor();
     await this.isLive();
+  }
+
+  /** Takes what the browser has complained about since the last call; one without a session is answered by 401. */
+  takeComplaints(): string[] {
+    return this.#complaints.splice(0).filter((text) => !text.includes('401'));
   }
 
   isLive(): Promise<void> {

@@ -1,4 +1,5 @@
 import { When } from '@pipeline/web/components/when.tsx';
+import layout from '@pipeline/web/page/layout.module.css';
 import type { Reply } from '../api/types.ts';
 import styles from './issue-trouble.module.css';
 
@@ -13,11 +14,11 @@ export function IssueTrouble({ why: { lastError, recommendations }, isOpen = fal
   return (
     <>
       {lastError && (
-        <details className={styles.error} open={isOpen}>
+        <details open={isOpen}>
           <summary>
             Last error, {lastError.agentName ?? 'no agent'}, <When at={lastError.occurredAt} />
           </summary>
-          <pre>{lastError.message}</pre>
+          <pre className={layout.code}>{lastError.message}</pre>
         </details>
       )}
       {recommendations.length > 0 && (
