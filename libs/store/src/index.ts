@@ -73,6 +73,7 @@ export * from './driver/prepared.ts';
 export { isDatabaseUrl, type ServerInUse, Servers } from './driver/servers.ts';
 export * from './driver/store-errors.ts';
 export * from './driver/transaction.ts';
+export { footprintOf } from './driver/writes.ts';
 export * from './intake/deliveries.ts';
 export * from './intake/host-facts.ts';
 export * from './intake/issue-talk.ts';

@@ -50,7 +50,7 @@ export const cohortFunnel = route({
   path: '/api/pipeline/cohort-funnel',
   summary: 'Get the cohort funnel',
   description:
-    'For the issues that entered the pipeline in the window: how many reached each state, and the median time in it. Medians are exact up to 20,000 state visits; above that they are within 1 % and the window starts at the full hour.',
+    'For the issues that entered the pipeline in the window: how many reached each state, and the median time in it. Medians are exact up to 10,000 state visits; above that they are within 1 % and the window starts at the full hour.',
   query: z.object({ window: windowParam('24h'), ...whose }),
   replies: {
     200: {

@@ -38,7 +38,8 @@ export interface StoreOptions {
    * checkout.
    */
   clock?: (() => Date | null) | undefined;
-  onStatement?: ((pool: PoolName, text: string) => void) | undefined;
+  /** Called with each statement before it is sent; `session` is the same object for all statements of a connection. */
+  onStatement?: ((pool: PoolName, text: string, session: object) => void) | undefined;
 }
 
 type PoolName = 'tenant' | 'fleet' | 'read';
@@ -109,7 +110,7 @@ interface Pool {
 function openPool(name: PoolName, servers: Servers, options: StoreOptions): Pool {
   const { onStatement, clock, poolSize } = options;
   const fleet = name === 'fleet';
-  const listener: StatementListener | undefined = onStatement && ((text) => onStatement(name, text));
+  const listener: StatementListener | undefined = onStatement && ((text, session) => onStatement(name, text, session));
   const pool = new pg.Pool({
     connectionString: withSearchPath(servers.url),
     application_name: `${options.applicationName}:${name}`,

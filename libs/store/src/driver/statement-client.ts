@@ -10,8 +10,8 @@ export const markPrepared = (name: string, text: string): string => {
   return marked;
 };
 
-/** Called with each statement text before it is sent. */
-export type StatementListener = (text: string) => void;
+/** Called with each statement text before it is sent. `session` is the same object for all statements of a connection. */
+export type StatementListener = (text: string, session: object) => void;
 
 type Query = (text: unknown, values?: unknown, callback?: unknown) => unknown;
 
@@ -45,7 +45,7 @@ export function statementClient(onStatement: StatementListener | undefined): typ
   const query: Query = function (this: StatementClient, text, values, callback) {
     if (typeof text !== 'string') return plain.call(this, text, values, callback);
     this.holdTogether();
-    onStatement?.(text);
+    onStatement?.(text, this);
     const name = text.startsWith('/*p') ? MARK.exec(text)?.[1] : undefined;
     return name === undefined
       ? plain.call(this, text, values, callback)

@@ -8,8 +8,10 @@ export const PLACEMENT: Readonly<Record<string, Placement>> = {
   // Small, rarely updated, read by all: a full copy on every node.
   tenants: 'reference',
   users: 'reference',
-  // A transaction that writes a copy on every node is committed in two phases: no action without its entry.
+  // A transaction that writes a copy on every node is committed in two phases: no action without its entry, no failed
+  // reload without its alert.
   audit_log: 'reference',
+  config_reloads: 'reference',
   // One row, or keys that must be unique over all tenants: on the coordinator only.
   model_prices: 'local',
   rollup_checks: 'local',
@@ -19,7 +21,6 @@ export const PLACEMENT: Readonly<Record<string, Placement>> = {
   oauth_tokens: 'local',
   rate_limits: 'local',
   agent_restarts: 'local',
-  config_reloads: 'local',
   leaders: 'local',
   loop_problems: 'local',
   settings: 'local',

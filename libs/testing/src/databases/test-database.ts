@@ -2,6 +2,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { openStore, type ServiceKind, type Store, type StoreOptions } from '@pipeline/store';
 import { closedWithFile } from '../processes/closing.ts';
 import type { Statement } from '../sql-lint/statement-rules.ts';
+import { TransactionLint } from '../sql-lint/transaction-rules.ts';
 import { borrowDatabase, POOL_SERVER, returnDatabase } from './borrow.ts';
 import type { Lent } from './database-pool.ts';
 import type { TestDatabase } from './interface.ts';
@@ -19,6 +20,7 @@ export function testDatabase(role: ServiceKind = 'monitor'): TestDatabase {
   let store: Store | undefined;
   let plain: Store | undefined;
   const statements = new Map<string, Statement>();
+  const transactions = new TransactionLint();
   const deferred: (() => Promise<unknown>)[] = [];
   const opened = <T>(value: T | undefined): T => {
     if (value === undefined) throw new Error('the database is there from beforeAll on: use it inside tests and hooks');
@@ -34,7 +36,10 @@ export function testDatabase(role: ServiceKind = 'monitor'): TestDatabase {
       connectTimeoutMs: 30_000,
       clock: () => clock.now,
       onConnectionError: (error) => process.stderr.write(`idle connection of ${lent?.name}: ${error.message}\n`),
-      onStatement: (pool, text) => statements.set(`${pool} ${text}`, { pool, text }),
+      onStatement: (pool, text, session) => {
+        statements.set(`${pool} ${text}`, { pool, text });
+        transactions.note(session, text);
+      },
       ...options,
     });
     closedWithFile(() => opening.close());
@@ -55,7 +60,8 @@ export function testDatabase(role: ServiceKind = 'monitor'): TestDatabase {
       statements: [...statements.values()],
     });
     if (leaked.length > 0) throw new Error(`connections were left open:\n${leaked.join('\n')}`);
-    if (findings.length > 0) throw new Error(`statements break the rules:\n${findings.join('\n')}`);
+    const broken = [...findings, ...transactions.findings];
+    if (broken.length > 0) throw new Error(`statements break the rules:\n${broken.join('\n')}`);
   });
   return {
     clock,
