@@ -21,7 +21,10 @@ test.each([
   ['of the coordinator', [BEGIN, LOCAL, 'update settings set body = $1', 'commit']],
   ['with a reference table, which is committed in two phases', [BEGIN, LOCAL, OF_TENANT, REFERENCE, 'commit']],
   ['that is rolled back', [BEGIN, LOCAL, OF_TENANT, 'rollback']],
-  ['of a tenant that only reads and locks a local table', [BEGIN, 'select from leaders for update', OF_TENANT, 'commit']],
+  [
+    'of a tenant that only reads and locks a local table',
+    [BEGIN, 'select from leaders for update', OF_TENANT, 'commit'],
+  ],
   ['one after the other', [BEGIN, LOCAL, 'commit', BEGIN, OF_TENANT, 'commit']],
 ])('a transaction passes: %s', (_name, texts) => {
   expect(findingsOf(...texts)).toEqual([]);

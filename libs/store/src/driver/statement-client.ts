@@ -47,9 +47,14 @@ export function statementClient(onStatement: StatementListener | undefined): typ
     this.holdTogether();
     onStatement?.(text, this);
     const name = text.startsWith('/*p') ? MARK.exec(text)?.[1] : undefined;
-    return name === undefined
-      ? plain.call(this, text, values, callback)
-      : plain.call(this, { name, text, values }, undefined, callback);
+    const [parameters, done] = typeof values === 'function' ? [undefined, values] : [values, callback];
+    const statement = { name, text, values: parameters };
+    if (done !== undefined) return plain.call(this, statement, undefined, done);
+    // Not the promise of pg: that keeps each result in memory until the whole heap is collected (decision 0104).
+    return new Promise((resolve, reject) => {
+      const settle = (error: unknown, result: unknown) => (error ? reject(error) : resolve(result));
+      plain.call(this, statement, undefined, settle);
+    });
   };
   StatementClient.prototype.query = query as typeof StatementClient.prototype.query;
   return StatementClient;
