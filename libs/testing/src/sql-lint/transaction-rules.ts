@@ -1,6 +1,6 @@
 import { footprintOf, PLACEMENT } from '@pipeline/store';
 
-/** What tells the statements of one connection apart from those of others. */
+/** A connection, by identity. */
 type Session = object;
 
 const BEGIN = /^(start transaction|begin)\b/;
