@@ -19,12 +19,18 @@ export interface Metrics {
 /** Gauges with counter suffixes, which metric linters reject; their components are exported under other names. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
+/**
+ * Interval of the samples of the event loop's delay, which the `nodejs_eventloop_lag_*` quantiles include. The default of
+ * 10 ms wakes an idle process a hundred times a second: 4 ms of CPU, a fifth of what a service costs at rest.
+ */
+const LAG_SAMPLE_MS = 50;
+
 /** The metrics of one process. `processMetrics` adds memory, event loop and garbage collection. */
 export function createMetrics({ processMetrics = false }: { processMetrics?: boolean } = {}): Metrics {
   const registry = new Registry();
   const registers = [registry];
   if (processMetrics) {
-    collectDefaultMetrics({ register: registry });
+    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLE_MS });
     for (const name of MISNAMED) registry.removeSingleMetric(name);
   }
   const loops: LoopMetrics = {
