@@ -18,6 +18,7 @@ import { history } from './history/history.ts';
 import { type E2e, journey } from './journey.ts';
 import { restart } from './restart.ts';
 import { retention } from './retention/retention.ts';
+import { endWithChecks } from './signals.ts';
 import { soak } from './soak/soak.ts';
 import { throughput } from './throughput/throughput.ts';
 import { upgrade } from './upgrade/upgrade.ts';
@@ -50,12 +51,15 @@ const { values, positionals } = parseArgs({
   },
   allowPositionals: true,
 });
+/** Of the check that runs. */
+let folder: string | null = null;
 const chosen = positionals.length > 0 ? positionals : USUAL;
 const unknown = chosen.filter((name) => !(name in ALL));
 if (unknown.length > 0) {
   process.stderr.write(`${unknown.join(', ')}: the checks are ${Object.keys(ALL).join(', ')}\n`);
   process.exitCode = 2;
 } else {
+  endWithChecks(() => folder);
   const checks = new Checks();
   const began = performance.now();
   for (const name of chosen) for (let run = 0; run < Number(values.runs); run += 1) await perform(checks, name);
@@ -74,6 +78,7 @@ async function perform(checks: Checks, name: string): Promise<void> {
   const failedBefore = checks.failed;
   const own = values['data-dir'];
   const dataDir = own === undefined ? await mkdtemp(join(tmpdir(), `pipeline-e2e-${name}-`)) : resolve(own, name);
+  folder = dataDir;
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   checks.section(name);
   try {
