@@ -1,4 +1,3 @@
-import { constants } from 'node:os';
 import { isBelow, readProcesses } from '@pipeline/testing/process-cpu';
 import { processesOf } from './processes.ts';
 
@@ -14,7 +13,8 @@ export function endWithChecks(folderOf: () => string | null): void {
       const folder = folderOf();
       const others = folder === null ? [] : processesOf(folder).map(({ pid }) => pid);
       for (const pid of new Set([...descendants, ...others])) end(pid);
-      process.exit(128 + constants.signals[signal]);
+      // Without this listener the signal ends the process.
+      process.kill(process.pid, signal);
     });
   }
 }
