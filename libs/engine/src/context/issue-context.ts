@@ -1,5 +1,5 @@
 import type { WorkflowSnapshot } from '@pipeline/domain';
-import type { ClaimContextRow, IssueRow, PullRequestRow, RepoRow, RunRow, TaskRow } from '@pipeline/store';
+import type { ClaimContextRow, IssueRow, PullRequestRow, RepoRow, RunRow, TaskRow, WorkerRow } from '@pipeline/store';
 
 /** Names one issue of one tenant. */
 export interface IssueKey {
@@ -11,7 +11,9 @@ export interface IssueKey {
 export interface HeldClaim {
   run: RunRow;
   issue: IssueRow | undefined;
-  /** Read after both locks, for use cases that end the claim. */
+  /** Locked as well, for use cases that end the claim. */
+  worker?: WorkerRow | undefined;
+  /** Read after all locks, for use cases that end the claim. */
   around?: ClaimContextRow;
 }
 

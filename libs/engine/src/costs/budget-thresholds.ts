@@ -9,6 +9,7 @@ import {
 } from '@pipeline/domain';
 import {
   addDailySpend,
+  addToLimitedDay,
   type DailySpend,
   forgetPastDays,
   type IssueRow,
@@ -24,13 +25,15 @@ import { recordPipelineEvent } from '../records/records.ts';
 const OF_DAY = 'budget:day';
 
 /**
- * Adds the transaction's spending to the tenant's day and reports reached thresholds.
+ * Adds the transaction's spending to the tenant's day and reports reached thresholds. Without a limit there are none,
+ * and what was reported under an earlier limit is resolved by `enforceBudgets`.
  * @param repoId a repo of the spending: that of the day's events.
  */
 export async function addToDay(unit: TransactionContext, repoId: number): Promise<void> {
-  const day = await addDailySpend(unit.tx, unit.tenantId, { repoId, usd: unit.bookedUsd });
+  const spending = { repoId, usd: unit.bookedUsd };
   unit.bookedUsd = 0;
-  await reportDayThresholds(unit, day);
+  if (unit.settings.costLimits.dailyUsd === null) unit.send(addDailySpend(unit.tx, unit.tenantId, spending));
+  else await reportDayThresholds(unit, await addToLimitedDay(unit.tx, unit.tenantId, spending));
 }
 
 /** Reports the thresholds that a day has reached or left since the last report; its row is locked. */

@@ -1,12 +1,13 @@
-import { formatSlug, type WorkerStatus } from '@pipeline/domain';
+import { formatSlug, presentStatus, type WorkerStatus } from '@pipeline/domain';
 import {
   closePeriods,
+  type HeldTask,
+  heldByWorkers,
   lockWorker,
   lockWorkers,
   openPeriod,
-  type PresentWorker,
-  presentWorkers,
   retireWorker,
+  setPresence,
   updateWorker,
   type WorkerRow,
 } from '@pipeline/store';
@@ -14,14 +15,13 @@ import type { TransactionContext } from '../context/context.ts';
 import { emit } from '../records/records.ts';
 
 /** One function per fact: a worker's status is written to the live stream in the transaction that changes it. */
-function publishStatus(unit: TransactionContext, worker: WorkerRow, status: WorkerStatus, claim?: PresentWorker): void {
-  const served = onlyRepo(worker);
+function publishStatus(unit: TransactionContext, worker: WorkerRow, status: WorkerStatus, task?: HeldTask): void {
   emit(unit, 'worker-status', {
     workerId: worker.id,
-    repo: claim?.task_type ? formatSlug(claim) : served,
+    repo: task ? formatSlug(task) : onlyRepo(worker),
     status,
-    issueNumber: claim?.issue_number || null,
-    taskType: claim?.task_type ?? null,
+    issueNumber: task?.issue_number || null,
+    taskType: task?.task_type ?? null,
   });
 }
 
@@ -36,39 +36,62 @@ interface StatusUpdate {
   finishing?: boolean | null;
 }
 
-/**
- * Updates the status of workers from their tasks and drain flags. Called wherever those change, last in the
- * transaction: the locks of workers come after all others.
- * @returns the known ones, locked, by id.
- */
-export async function updateWorkerStatuses(
-  unit: TransactionContext,
-  workerIds: readonly string[],
-  { alive, finishing = null }: StatusUpdate,
-): Promise<Map<string, WorkerRow>> {
-  const { tx, tenantId } = unit;
-  const [before, now] = await Promise.all([
-    lockWorkers(tx, tenantId, workerIds),
-    presentWorkers(tx, tenantId, workerIds, { alive, finishing }),
-  ]);
-  const present = new Map(now.map((worker) => [worker.id, worker]));
-  const reviewed = new Map(before.map((worker) => [worker.id, worker]));
-  for (const worker of before) {
-    const after = present.get(worker.id);
-    if (!after) continue;
-    reviewed.set(worker.id, { ...worker, status: after.status, finishing: after.finishing });
-    if (worker.status === 'offline') await recordReturn(unit, worker.id);
-    if (after.status !== worker.status) publishStatus(unit, worker, after.status, after);
-  }
-  return reviewed;
+/** A locked worker with the tasks that it holds at the end of the transaction, oldest first; read after its lock. */
+export interface WorkerAtWork {
+  worker: WorkerRow;
+  held: readonly HeldTask[];
 }
 
-/** The same for one. @returns undefined for a worker that is unknown. */
-export const updateWorkerStatus = async (
+/**
+ * Updates the status of locked workers from their tasks and drain flags. Called wherever those change, once for each
+ * worker of a transaction.
+ * @returns them as they are then.
+ */
+export async function updatePresence(
+  unit: TransactionContext,
+  workers: readonly WorkerAtWork[],
+  { alive, finishing = null }: StatusUpdate,
+): Promise<WorkerRow[]> {
+  const present = workers.filter(({ worker }) => alive || worker.status !== 'offline');
+  const after = present.map(({ worker, held }) => {
+    const ends = finishing ?? worker.finishing;
+    const status = presentStatus({ draining: worker.draining || ends, busy: held.length > 0 });
+    return { worker: { ...worker, status, finishing: ends }, before: worker, task: held[0] };
+  });
+  unit.send(
+    setPresence(
+      unit.tx,
+      unit.tenantId,
+      after.map(({ worker }) => worker),
+      alive,
+    ),
+  );
+  for (const { worker, before, task } of after) {
+    if (before.status === 'offline') await recordReturn(unit, worker.id);
+    if (worker.status !== before.status) publishStatus(unit, worker, worker.status, task);
+  }
+  const absent = workers.filter((each) => !present.includes(each));
+  return [...after, ...absent].map(({ worker }) => worker);
+}
+
+/**
+ * The same for a worker that is not locked yet; last in the transaction, as the locks of workers come after all others.
+ * @returns undefined for a worker that is unknown.
+ */
+export async function updateWorkerStatus(
   unit: TransactionContext,
   workerId: string,
   heard: StatusUpdate,
-): Promise<WorkerRow | undefined> => (await updateWorkerStatuses(unit, [workerId], heard)).get(workerId);
+): Promise<WorkerRow | undefined> {
+  const { tx, tenantId } = unit;
+  const [[worker], held] = await Promise.all([
+    lockWorkers(tx, tenantId, [workerId]),
+    heldByWorkers(tx, tenantId, [workerId]),
+  ]);
+  if (!worker) return undefined;
+  const [after] = await updatePresence(unit, [{ worker, held: held.get(workerId) ?? [] }], heard);
+  return after;
+}
 
 async function recordReturn(unit: TransactionContext, workerId: string): Promise<void> {
   await closePeriods(unit.tx, unit.tenantId, workerId, { kinds: ['silent'] });

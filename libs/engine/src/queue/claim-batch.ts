@@ -1,20 +1,11 @@
-import { ANY_AGENT, isUsedUp, roundUsd, type TaskPayload } from '@pipeline/domain';
-import { type Claimed, claimTasks, claimWithinLimits, findWorkers, isUniqueViolation } from '@pipeline/store';
-import { type Engine, inTenant } from '../context/context.ts';
+import { claimForWorkers, claimTasks, claimWithinLimits, isUniqueViolation } from '@pipeline/store';
+import type { Engine } from '../context/context.ts';
 import { hashToken } from '../context/token-hash.ts';
 import { isDayUsedUp } from '../costs/holds.ts';
-import { isOwn, unknownWorker } from '../presence/own-worker.ts';
-import { claimTokenOf, findKeyState, firstHashes } from './claim-key.ts';
-import type { ClaimedTask, ClaimRequest } from './claim-types.ts';
-import { type RecordedClaim, recordClaims } from './record-claims.ts';
-import { returnClaim } from './return-claim.ts';
-
-/** A claimed task, before snippets about its repo are added to the payload. */
-export interface BatchedClaim {
-  task: ClaimedTask;
-  row: Claimed;
-  mayHaveSnippets: boolean;
-}
+import { unknownWorker } from '../presence/own-worker.ts';
+import { claimTokenOf, findKeyState } from './claim-key.ts';
+import type { ClaimRequest } from './claim-types.ts';
+import { type BatchedClaim, type Conclusion, conclude, type NewClaim } from './conclude-claims.ts';
 
 type Result = PromiseSettledResult<BatchedClaim | null>;
 
@@ -24,9 +15,9 @@ const NOTHING: Result = { status: 'fulfilled', value: null };
 const MAX_HELD = 20;
 
 /**
- * Claims tasks for concurrent requests of a tenant with the same types and repos: one statement claims all tasks, one
- * transaction records the claims. In a tenant with limited repos each request claims separately. A request and its
- * retries in one batch get one result.
+ * Claims tasks for concurrent requests of a tenant with the same types and repos: one statement checks the workers and
+ * claims all tasks, one transaction records the claims. In a tenant with limited repos each request then claims
+ * separately. A request and its retries in one batch get one result.
  * @returns the result of each, in order. A failing one does not affect the others.
  */
 export async function claimBatch(engine: Engine, requests: readonly ClaimRequest[]): Promise<Result[]> {
@@ -39,41 +30,39 @@ export async function claimBatch(engine: Engine, requests: readonly ClaimRequest
 const keyOf = (request: ClaimRequest): ClaimRequest | string =>
   request.claimSecret === undefined ? request : `${request.workerId} ${request.tokenId} ${request.claimSecret}`;
 
-/** @returns the results by request; a request without a task has none. */
-async function claimDistinct(engine: Engine, requests: readonly ClaimRequest[]): Promise<Map<ClaimRequest, Result>> {
-  const results = new Map<ClaimRequest, Result>();
-  const [first] = requests;
-  if (!first) return results;
-  const { tenantId, repoIds } = first;
-  const ids = requests.map(({ workerId }) => workerId);
-  const known = await findWorkers(engine.store.tenant, tenantId, ids, firstHashes(requests));
-  const isLimited = known.some((worker) => worker.has_limited_repos);
-  if (isLimited && requests.length > 1) return claimEach(engine, requests);
-  const workers = new Map(known.map((worker) => [worker.id, worker]));
-  const isClosed = repoIds?.length === 0 || (await isDayUsedUp(engine, tenantId));
-  const own = requests.filter((request) => {
-    const worker = workers.get(request.workerId);
-    if (worker && isOwn(worker, request.tokenId)) return true;
-    results.set(request, { status: 'rejected', reason: unknownWorker(request.workerId) });
-    return false;
-  });
-  const agents = known.some((worker) => worker.has_compared_tasks) ? (first.agents ?? []) : [];
-  const batch: Batch = {
-    results,
-    generations: new Map(),
-    claimNext: isLimited ? claimWithinLimits : claimTasks,
-    agents,
-  };
-  await repeatClaims(engine, batch, { requests: own, usedHashes: known[0]?.used_tokens ?? [] });
-  const waiting = own.filter((one) => !results.has(one) && !isClosed && !workers.get(one.workerId)?.draining);
-  await claimInRounds(engine, batch, waiting);
-  return results;
+interface Batch {
+  /** By request; one without a task has none. */
+  results: Map<ClaimRequest, Result>;
+  /** Generation of the next token of each request; absent = 0. */
+  generations: Map<ClaimRequest, number>;
 }
 
-async function claimEach(engine: Engine, requests: readonly ClaimRequest[]): Promise<Map<ClaimRequest, Result>> {
-  const results = await Promise.allSettled(requests.map((request) => claimAlone(engine, request)));
-  return new Map(requests.map((request, at) => [request, results[at] ?? NOTHING]));
+async function claimDistinct(engine: Engine, requests: readonly ClaimRequest[]): Promise<Map<ClaimRequest, Result>> {
+  const batch: Batch = { results: new Map(), generations: new Map() };
+  const [first] = requests;
+  if (!first) return batch.results;
+  const isOpen = first.repoIds?.length !== 0 && !(await isDayUsedUp(engine, first.tenantId));
+  await withResults(engine, batch, requests, async () => {
+    const { claims, others, agents, isLimited } = await claimChecked(engine, batch, { requests, isOpen });
+    await concludeAll(engine, batch, claims);
+    if (!isOpen) return;
+    const held = claims.flatMap(({ request }) => (batch.results.has(request) ? [] : [request]));
+    const left = [...held, ...others];
+    if (!isLimited) return claimInRounds(engine, batch, left, { claimNext: claimTasks, agents });
+    await Promise.all(left.map((request) => claimWithin(engine, batch, { request, agents })));
+  });
+  return batch.results;
 }
+
+/** In a tenant with limited repos each claim is one of its own, because it is counted under a lock. */
+const claimWithin = (
+  engine: Engine,
+  batch: Batch,
+  { request, agents }: { request: ClaimRequest; agents: readonly string[] },
+): Promise<void> =>
+  withResults(engine, batch, [request], () =>
+    claimInRounds(engine, batch, [request], { claimNext: claimWithinLimits, agents }),
+  );
 
 async function claimAlone(engine: Engine, request: ClaimRequest): Promise<BatchedClaim | null> {
   const result = (await claimDistinct(engine, [request])).get(request);
@@ -81,56 +70,149 @@ async function claimAlone(engine: Engine, request: ClaimRequest): Promise<Batche
   return result?.value ?? null;
 }
 
-interface Batch {
-  results: Map<ClaimRequest, Result>;
-  /** Generation of the next token of each request; absent = 0. */
-  generations: Map<ClaimRequest, number>;
-  claimNext: typeof claimTasks;
+interface Checked {
+  claims: NewClaim[];
+  /** Requests that may claim a task and have none yet, although there may be one. */
+  others: ClaimRequest[];
   /** Agents whose compared tasks are claimed; empty while there is no such task. */
   agents: readonly string[];
+  isLimited: boolean;
+}
+
+/** Checks all requests, and claims a task for each that may have one and for which there is one. */
+async function claimChecked(
+  engine: Engine,
+  batch: Batch,
+  { requests, isOpen }: { requests: readonly ClaimRequest[]; isOpen: boolean },
+): Promise<Checked> {
+  const tokens = requests.map((request) => nextToken(batch, request));
+  const claimers = tokens.map(({ request, tokenHash }) => ({
+    workerId: request.workerId,
+    tokenId: request.tokenId ?? null,
+    tokenHash,
+    repeats: request.claimSecret === undefined ? null : tokenHash,
+  }));
+  const [{ tenantId, ...order }, { leaseMs }] = [orderOf(requests), engine.settings()];
+  const answers = await claimForWorkers(engine.store.tenant, tenantId, { ...order, claimers, leaseMs, isOpen });
+  const claims: NewClaim[] = [];
+  const repeated: ClaimRequest[] = [];
+  const without: ClaimRequest[] = [];
+  for (const [at, answer] of answers.entries()) {
+    const token = tokens[at];
+    if (!token) continue;
+    const { request } = token;
+    if (!answer.is_own) batch.results.set(request, { status: 'rejected', reason: unknownWorker(request.workerId) });
+    else if (answer.task) claims.push({ ...token, row: answer.task });
+    else if (answer.is_repeated) repeated.push(request);
+    else if (!answer.is_draining) without.push(request);
+  }
+  const unclaimed = await repeatClaims(engine, batch, repeated);
+  const isLimited = answers.some((answer) => answer.is_limited);
+  const agents = answers.some((answer) => answer.has_compared_tasks) ? order.agents : [];
+  // While some find a task, another claim may have taken those of the others.
+  const others = claims.length > 0 || isLimited ? [...without, ...unclaimed] : unclaimed;
+  return { claims, others, agents, isLimited };
+}
+
+/** What the requests of a batch have in common. */
+function orderOf([first]: readonly ClaimRequest[]) {
+  if (!first) throw new RangeError('a batch of no claims');
+  const { tenantId, taskTypes, agents = [], repoIds } = first;
+  return { tenantId, taskTypes, agents, repoIds };
+}
+
+/** A request with the token of its next claim. */
+interface Token {
+  request: ClaimRequest;
+  claimToken: string;
+  tokenHash: string;
+}
+
+function nextToken({ generations }: Batch, request: ClaimRequest): Token {
+  const generation = generations.get(request) ?? 0;
+  generations.set(request, generation + 1);
+  const claimToken = claimTokenOf(request, generation);
+  return { request, claimToken, tokenHash: hashToken(claimToken) };
 }
 
 /**
  * Answers the requests that repeat a valid claim with the same task and token. Records for the others how often their
- * key was used.
- * @param usedHashes hashes of first tokens that were returned before.
+ * key was used. @returns those.
  */
 async function repeatClaims(
   engine: Engine,
   { results, generations }: Batch,
-  { requests, usedHashes }: { requests: readonly ClaimRequest[]; usedHashes: readonly string[] },
-): Promise<void> {
-  if (usedHashes.length === 0) return;
-  const repeated = requests.filter((request) => firstHashes([request]).some((hash) => usedHashes.includes(hash)));
+  repeated: readonly ClaimRequest[],
+): Promise<ClaimRequest[]> {
+  const left: ClaimRequest[] = [];
   for (const request of repeated) {
     const state = await findKeyState(engine, request);
     if ('next' in state) {
       generations.set(request, state.next);
+      left.push(request);
       continue;
     }
     const [end] = await Promise.allSettled(conclude(engine, [{ request, ...state }]));
     if (end) results.set(request, resultOf(end) ?? NOTHING);
   }
+  return left;
+}
+
+interface Rounds {
+  claimNext: typeof claimTasks;
+  agents: readonly string[];
 }
 
 /** Repeats until all have a task or there is none. Requests whose task was held, or claimed by others, are repeated. */
-async function claimInRounds(engine: Engine, batch: Batch, waiting: readonly ClaimRequest[]): Promise<void> {
-  const { results } = batch;
+async function claimInRounds(
+  engine: Engine,
+  batch: Batch,
+  waiting: readonly ClaimRequest[],
+  rounds: Rounds,
+): Promise<void> {
   let left = waiting;
+  for (let tries = 0; tries <= MAX_HELD && left.length > 0; tries += 1) {
+    const claims = await claimRound(engine, batch, left, rounds);
+    if (claims.length === 0) return;
+    await concludeAll(engine, batch, claims);
+    left = left.filter((request) => !batch.results.has(request));
+  }
+}
+
+/** @returns a claim for each request for which there is a task. */
+async function claimRound(
+  engine: Engine,
+  batch: Batch,
+  requests: readonly ClaimRequest[],
+  { claimNext, agents }: Rounds,
+): Promise<NewClaim[]> {
+  const tokens = new Map(
+    requests.map((request) => {
+      const token = nextToken(batch, request);
+      return [token.tokenHash, token];
+    }),
+  );
+  const claimers = [...tokens].map(([tokenHash, { request }]) => ({ workerId: request.workerId, tokenHash }));
+  const [{ tenantId, ...order }, { leaseMs }] = [orderOf(requests), engine.settings()];
+  const rows = await claimNext(engine.store.tenant, tenantId, { ...order, agents, claimers, leaseMs });
+  return rows.flatMap((row) => {
+    const token = tokens.get(row.claim_token_hash);
+    return token ? [{ ...token, row }] : [];
+  });
+}
+
+/** Does the work; if it fails, the requests without a result fail with it. */
+async function withResults(
+  engine: Engine,
+  { results }: Batch,
+  requests: readonly ClaimRequest[],
+  work: () => Promise<void>,
+): Promise<void> {
   try {
-    for (let tries = 0; tries <= MAX_HELD && left.length > 0; tries += 1) {
-      const claims = await claimRound(engine, batch, left);
-      if (claims.length === 0) return;
-      const ends = await Promise.allSettled(conclude(engine, claims));
-      for (const [at, { request }] of claims.entries()) {
-        const result = resultOf(ends[at]);
-        if (result) results.set(request, result);
-      }
-      left = left.filter((request) => !results.has(request));
-    }
+    await work();
   } catch (reason) {
-    const ends = await resultsAfterError(engine, left, reason);
-    for (const [request, end] of ends) results.set(request, end);
+    const left = requests.filter((request) => !results.has(request));
+    for (const [request, end] of await resultsAfterError(engine, left, reason)) results.set(request, end);
   }
 }
 
@@ -150,106 +232,16 @@ function resultsAfterError(
   );
 }
 
-/** A row that was claimed for a request, with its token. */
-interface NewClaim {
-  request: ClaimRequest;
-  claimToken: string;
-  row: Claimed;
+/** Sets the results of these claims; a request whose task was held gets none. */
+async function concludeAll(engine: Engine, { results }: Batch, claims: readonly NewClaim[]): Promise<void> {
+  if (claims.length === 0) return;
+  const ends = await Promise.allSettled(conclude(engine, claims));
+  for (const [at, { request }] of claims.entries()) {
+    const result = resultOf(ends[at]);
+    if (result) results.set(request, result);
+  }
 }
-
-/** @returns a claim for each request for which there is a task. */
-async function claimRound(
-  engine: Engine,
-  { claimNext, generations, agents }: Batch,
-  requests: readonly ClaimRequest[],
-): Promise<NewClaim[]> {
-  const [first] = requests;
-  if (!first) return [];
-  const { tenantId, taskTypes, repoIds } = first;
-  const tokens = new Map(
-    requests.map((request) => {
-      const generation = generations.get(request) ?? 0;
-      generations.set(request, generation + 1);
-      const claimToken = claimTokenOf(request, generation);
-      return [hashToken(claimToken), { request, claimToken }];
-    }),
-  );
-  const claimers = [...tokens].map(([tokenHash, { request }]) => ({ workerId: request.workerId, tokenHash }));
-  const { leaseMs } = engine.settings();
-  const rows = await claimNext(engine.store.tenant, tenantId, { taskTypes, agents, repoIds, claimers, leaseMs });
-  return rows.flatMap((row) => {
-    const token = tokens.get(row.claim_token_hash);
-    return token ? [{ ...token, row }] : [];
-  });
-}
-
-type Conclusion = BatchedClaim | null | 'held';
 
 /** undefined = the task was held: the request gets another one. */
 const resultOf = (end: PromiseSettledResult<Conclusion> | undefined): Result | undefined =>
   end?.status === 'fulfilled' && end.value === 'held' ? undefined : (end as Result | undefined);
-
-/** Records the claims in one transaction. If that fails, each is recorded, and fails, separately. */
-function conclude(engine: Engine, claims: readonly NewClaim[]): Promise<Conclusion>[] {
-  const record = (those: readonly NewClaim[]) =>
-    inTenant(engine, those[0]?.request.tenantId ?? 0, (unit) =>
-      recordClaims(
-        unit,
-        those.map(({ row, request }) => ({ row, workerId: request.workerId })),
-      ),
-    );
-  const together = record(claims);
-  return claims.map(async (claim, at) => {
-    const recorded = await together.then(
-      (all) => all[at],
-      async (error: unknown) => {
-        if (claims.length === 1) throw error;
-        return (await record([claim]))[0];
-      },
-    );
-    if (!recorded) throw new Error(`the claim of task ${claim.row.id} was not recorded`);
-    return concludeOne(engine, claim, recorded);
-  });
-}
-
-async function concludeOne(
-  engine: Engine,
-  { request, claimToken, row }: NewClaim,
-  { worker, costUsd, promptVersion, payload, traceparent, mayHaveSnippets }: RecordedClaim,
-): Promise<Conclusion> {
-  const back = () => returnClaim(engine, { tenantId: request.tenantId, taskId: row.id, claimToken });
-  if (worker?.draining) {
-    await back();
-    return null;
-  }
-  const { perIssueUsd } = engine.settings().costLimits;
-  if (row.issue_id !== null && isUsedUp(costUsd, perIssueUsd)) {
-    await back();
-    return 'held';
-  }
-  const budgetUsd = leftOf(perIssueUsd, costUsd);
-  const task = { ...taskOf(row, payload), promptVersion, claimToken, budgetUsd, traceparent };
-  return { task, row, mayHaveSnippets };
-}
-
-const leftOf = (limitUsd: number | null, spentUsd: number): number | null =>
-  limitUsd === null ? null : roundUsd(limitUsd - spentUsd);
-
-function taskOf(
-  row: Claimed,
-  payload: TaskPayload,
-): Omit<ClaimedTask, 'claimToken' | 'budgetUsd' | 'promptVersion' | 'traceparent'> {
-  return {
-    id: row.id,
-    taskType: row.task_type,
-    repo: payload.repo.slug,
-    issueNumber: row.issue_number || null,
-    priority: row.priority,
-    attempt: row.attempt,
-    maxAttempts: row.max_attempts,
-    agent: row.compared_agent === ANY_AGENT ? null : row.compared_agent,
-    leaseExpiresAt: row.lease_expires_at,
-    payload,
-    maxTurns: null,
-  };
-}

@@ -26,10 +26,6 @@ function asUuid(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Hashes of the first tokens of these requests: a run with one of them was claimed under that key before. */
-export const firstHashes = (requests: readonly Keyed[]): string[] =>
-  requests.flatMap((request) => (request.claimSecret === undefined ? [] : [hashToken(claimTokenOf(request, 0))]));
-
 /** State of a key: a valid claim, or the generation of the next one. */
 type KeyState = { row: Claimed; claimToken: string } | { next: number };
 

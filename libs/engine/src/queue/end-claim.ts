@@ -4,7 +4,7 @@ import { closeRun, type RunRow } from '@pipeline/store';
 import type { Engine, TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { bookInvocations } from '../costs/book-invocations.ts';
-import { updateWorkerStatus } from '../presence/worker-status.ts';
+import { updatePresence } from '../presence/worker-status.ts';
 import type { ClaimToken } from './claim-types.ts';
 import { withClaim } from './with-claim.ts';
 
@@ -14,14 +14,13 @@ type RunEnd = Parameters<typeof closeRun>[3];
  * Ends a claim with the worker's last request: closes its run and stores the response. The same token and body again
  * return that response and change nothing, because workers repeat a request that got no response. A request that comes
  * too late is refused, and its cost is recorded all the same.
- * @param withContext whether `work` needs the claim's context, which is then read with the locks.
  * @param work applies the request; returns the response and how the run ended.
  * @throws AppError CLAIM_LOST or TASK_CANCELLED.
  */
 export function endClaim<T extends object>(
   engine: Engine,
   token: ClaimToken,
-  { body, withContext = false }: { body: { invocations: readonly Invocation[] }; withContext?: boolean },
+  body: { invocations: readonly Invocation[] },
   work: (unit: TransactionContext, claim: HeldClaim) => Promise<{ answer: T; end: Omit<RunEnd, 'report'> }>,
 ): Promise<T> {
   const hash = bodyHash(body);
@@ -31,15 +30,27 @@ export function endClaim<T extends object>(
     async (unit, claim) => {
       const { answer, end } = await work(unit, claim);
       unit.send(closeRun(unit.tx, unit.tenantId, claim.run.id, { ...end, report: { hash, answer } }));
-      await updateWorkerStatus(unit, claim.run.worker_id, { alive: true });
+      await updateWorkersOf(unit, [claim]);
       return answer;
     },
     {
-      withContext,
+      toEnd: true,
       onRefused: (unit, claim) => bookInvocations(unit, claim, body.invocations),
       repeated: (run) => storedAnswer<T>(run, hash),
     },
   );
+}
+
+/** Updates the status of the workers whose claims end: they hold their other tasks. */
+export async function updateWorkersOf(unit: TransactionContext, ended: readonly HeldClaim[]): Promise<void> {
+  const endedIds = new Set(ended.map(({ run }) => run.task_id));
+  const workers = new Map(
+    ended.flatMap(({ worker, around }) => {
+      const held = around?.held.filter(({ id }) => !endedIds.has(id)) ?? [];
+      return worker ? [[worker.id, { worker, held }] as const] : [];
+    }),
+  );
+  await updatePresence(unit, [...workers.values()], { alive: true });
 }
 
 export const bodyHash = (body: object): string => createHash('sha256').update(JSON.stringify(body)).digest('hex');

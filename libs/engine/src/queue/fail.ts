@@ -45,7 +45,7 @@ export interface FailAnswer {
  * @throws AppError CLAIM_LOST or TASK_CANCELLED.
  */
 export function fail(engine: Engine, token: ClaimToken, failure: Failure): Promise<FailAnswer> {
-  return endClaim(engine, token, { body: failure }, async (unit, claim) => {
+  return endClaim(engine, token, failure, async (unit, claim) => {
     const issue = await bookInvocations(unit, claim, failure.invocations);
     const error = await classify(unit, claim.run, failure);
     const requeued = await settleFailure(unit, { ...claim, issue }, { ...failure, ...error });

@@ -1,8 +1,7 @@
 import {
   beatWorker,
-  type ClaimingWorker,
   extendLeases,
-  findWorkers,
+  findWorker,
   type Heard,
   lockWorker,
   releaseHandovers,
@@ -112,8 +111,7 @@ async function releaseHandover(
 async function requireWorker(
   engine: Engine,
   key: { tenantId: number; workerId: string; tokenId?: string },
-): Promise<ClaimingWorker> {
-  const [worker] = await findWorkers(engine.store.tenant, key.tenantId, [key.workerId]);
+): Promise<void> {
+  const worker = await findWorker(engine.store.tenant, key.tenantId, key.workerId);
   if (!worker || !isOwn(worker, key.tokenId)) throw unknownWorker(key.workerId);
-  return worker;
 }

@@ -1,15 +1,24 @@
-import { extendLeases, updateTask } from '@pipeline/store';
+import { extendLeases, startTask, updateTask } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
 import { hashToken } from '../context/token-hash.ts';
 import type { ClaimToken } from './claim-types.ts';
 import { withClaim } from './with-claim.ts';
 
-/** Reports that work has begun: ends the claim-to-start deadline. Idempotent. @returns the end of the lease. */
+/**
+ * Reports that work has begun: ends the claim-to-start deadline. Idempotent. @returns the end of the lease.
+ * @throws AppError CLAIM_LOST or TASK_CANCELLED.
+ */
 export async function start(engine: Engine, token: ClaimToken): Promise<string> {
-  return withClaim(engine, token, async (unit, { run }) => {
-    unit.send(updateTask(unit.tx, unit.tenantId, run.task_id, 'started'));
-    return run.lease_expires_at;
-  });
+  const claim = { taskId: token.taskId, tokenHash: hashToken(token.claimToken) };
+  const started = await startTask(engine.store.tenant, token.tenantId, claim);
+  // Nothing was started: as in `extend`.
+  return (
+    started?.lease_expires_at ??
+    withClaim(engine, token, async (unit, { run }) => {
+      unit.send(updateTask(unit.tx, unit.tenantId, run.task_id, 'started'));
+      return run.lease_expires_at;
+    })
+  );
 }
 
 /** Extends the lease of one claim. @returns its new end. @throws AppError CLAIM_LOST or TASK_CANCELLED. */

@@ -11,17 +11,18 @@ import {
 import {
   type Claimed,
   factsOfTask,
+  type HeldTask,
   historyOf,
   type IssueRow,
-  lockIssues,
+  lockClaims,
   setHeadOfRun,
   type WorkerRow,
 } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
-import { updateWorkerStatuses } from '../presence/worker-status.ts';
+import { updatePresence } from '../presence/worker-status.ts';
 
 export interface RecordedClaim extends PayloadFacts {
-  /** As locked when it was read; undefined for one that is gone. */
+  /** Locked; undefined for one that is gone. */
   worker: WorkerRow | undefined;
 }
 
@@ -38,19 +39,21 @@ export async function recordClaims(
   const issueIds = [...new Set(claims.flatMap(({ row }) => row.issue_id ?? []))];
   for (const id of issueIds) unit.dirtyIssues.changed.add(id);
   // Locked, because its list row could otherwise be written from data that a concurrent change is about to replace.
-  const locking = issueIds.length > 0 ? lockIssues(tx, tenantId, issueIds) : Promise.resolve([]);
-  const reading = locking.then((issues) => new Map(issues.map((issue) => [issue.id, issue])));
-  const [payloads, workers] = await Promise.all([
-    Promise.all(
-      claims.map(({ row }) =>
-        payloadOf(
-          unit,
-          row,
-          reading.then((issues) => issues.get(row.issue_id ?? 0)),
-        ),
+  const locking = lockClaims(
+    tx,
+    tenantId,
+    claims.map(({ row }) => row.claim_token_hash),
+  );
+  const byRun = locking.then((locked) => new Map(locked.map((claim) => [claim.run.id, claim])));
+  const [locked, ...payloads] = await Promise.all([
+    byRun,
+    ...claims.map((claim) =>
+      payloadOf(
+        unit,
+        claim,
+        byRun.then((found) => found.get(claim.row.run_id)?.issue),
       ),
     ),
-    updateWorkerStatuses(unit, [...new Set(claims.map(({ workerId }) => workerId))], { alive: true }),
   ]);
   // After all reads, so that these statements and the records share one round trip.
   for (const [at, { row }] of claims.entries()) {
@@ -58,7 +61,12 @@ export async function recordClaims(
     // The worker's report on the pull request applies to this commit, whatever is pushed meanwhile.
     if (headSha) unit.send(setHeadOfRun(tx, tenantId, { runId: row.run_id, headSha }));
   }
-  return payloads.map((each, at) => ({ ...each, worker: workers.get(claims[at]?.workerId ?? '') }));
+  const recorded = payloads.map((each, at) => ({ ...each, worker: locked.get(claims[at]?.row.run_id ?? 0)?.worker }));
+  const workers = new Map(
+    recorded.flatMap(({ worker, held }) => (worker ? [[worker.id, { worker, held }] as const] : [])),
+  );
+  await updatePresence(unit, [...workers.values()], { alive: true });
+  return recorded;
 }
 
 interface PayloadFacts {
@@ -67,6 +75,8 @@ interface PayloadFacts {
   promptVersion: number | null;
   costUsd: number;
   mayHaveSnippets: boolean;
+  /** The tasks of its worker, this one among them; oldest first. */
+  held: HeldTask[];
 }
 
 /**
@@ -76,12 +86,13 @@ interface PayloadFacts {
  */
 async function payloadOf(
   unit: TransactionContext,
-  task: Claimed,
+  { row: task, workerId }: { row: Claimed; workerId: string },
   reading: Promise<IssueRow | undefined>,
 ): Promise<PayloadFacts> {
   const { tx, tenantId } = unit;
   const { issue_id: issueId, issue_number: number, repo_id: repoId, task_type: taskType } = task;
-  const [issue, facts] = await Promise.all([reading, factsOfTask(tx, { tenantId, repoId, issueId, number, taskType })]);
+  const asked = factsOfTask(tx, { tenantId, repoId, issueId, number, taskType, workerId });
+  const [issue, facts] = await Promise.all([reading, asked]);
   const { pr, prompt, posts } = facts;
   const ofKind = (kind: string) => posts.filter((post) => post.kind === kind);
   const payload: TaskPayload = {
@@ -130,5 +141,6 @@ async function payloadOf(
     promptVersion: prompt?.version ?? null,
     costUsd: issue?.cost_usd ?? 0,
     mayHaveSnippets: facts.has_intelligence,
+    held: facts.held ?? [],
   };
 }

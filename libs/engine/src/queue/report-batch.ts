@@ -2,10 +2,9 @@ import { closeRun, contextsOfClaims, isUnavailable, lockFreeClaims } from '@pipe
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { hashToken } from '../context/token-hash.ts';
-import { updateWorkerStatuses } from '../presence/worker-status.ts';
 import { applyReport, isOutcomeOf, type Report, type ReportAnswer } from './apply-report.ts';
 import type { ClaimToken } from './claim-types.ts';
-import { bodyHash, storedAnswer } from './end-claim.ts';
+import { bodyHash, storedAnswer, updateWorkersOf } from './end-claim.ts';
 
 export interface ReportRequest {
   token: ClaimToken;
@@ -41,24 +40,22 @@ async function applyReports(
 ): Promise<Map<ReportRequest, ReportAnswer>> {
   const claims = await lockClaims(unit, requests);
   const answers = new Map<ReportRequest, ReportAnswer>();
-  const workerIds = new Set<string>();
-  const ended = { runIds: new Set<number>(), issueIds: new Set<number>() };
+  const ended: HeldClaim[] = [];
+  const isEnded = ({ run, issue }: HeldClaim) =>
+    ended.some((one) => one.run.id === run.id || (issue && one.issue?.id === issue.id));
   for (const request of requests) {
     const { token, body } = request;
     const claim = claims.get(hashToken(token.claimToken));
     if (claim?.run.task_id !== token.taskId) continue;
-    const { run, issue } = claim;
     const hash = bodyHash(body);
-    const before = storedAnswer<ReportAnswer>(run, hash);
+    const before = storedAnswer<ReportAnswer>(claim.run, hash);
     if (before) answers.set(request, before);
-    else if (canShare(claim, body) && !ended.runIds.has(run.id) && !(issue && ended.issueIds.has(issue.id))) {
-      ended.runIds.add(run.id);
-      if (issue) ended.issueIds.add(issue.id);
-      workerIds.add(run.worker_id);
+    else if (canShare(claim, body) && !isEnded(claim)) {
+      ended.push(claim);
       answers.set(request, await applyOne(unit, claim, { body, hash }));
     }
   }
-  if (workerIds.size > 0) await updateWorkerStatuses(unit, [...workerIds], { alive: true });
+  await updateWorkersOf(unit, ended);
   return answers;
 }
 
@@ -88,9 +85,9 @@ async function lockClaims(
     contextsOfClaims(tx, tenantId, hashes),
   ]);
   return new Map(
-    locked.map(({ run, issue }) => {
-      const around = contexts.get(run.id);
-      return [run.claim_token_hash, { run, issue, ...(around && { around }) }];
+    locked.map((claim) => {
+      const around = contexts.get(claim.run.id);
+      return [claim.run.claim_token_hash, { ...claim, ...(around && { around }) }];
     }),
   );
 }

@@ -16,13 +16,10 @@ export async function report(engine: Engine, token: ClaimToken, body: Report): P
   return answer ?? reportAlone(engine, token, body);
 }
 
-function reportAlone(engine: Engine, token: ClaimToken, body: Report): Promise<ReportAnswer> {
-  // Only an outcome of a work task moves an issue: the others need nothing of it.
-  const withContext = body.outcome !== 'scanned' && body.outcome !== 'retrospective';
-  return endClaim(engine, token, { body, withContext }, async (unit, claim) => {
+const reportAlone = (engine: Engine, token: ClaimToken, body: Report): Promise<ReportAnswer> =>
+  endClaim(engine, token, body, async (unit, claim) => {
     const answer = await applyReport(unit, claim, body);
     return { answer, end: { status: 'finished', outcome: body.outcome } };
   });
-}
 
 const batcherOf = batchedByEngine(reportBatch);

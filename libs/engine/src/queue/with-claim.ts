@@ -1,5 +1,5 @@
 import { AppError } from '@pipeline/domain';
-import { contextOfClaim, lockClaim, type RunRow, releaseHandovers } from '@pipeline/store';
+import { contextOfClaim, lockClaim, lockClaimAndWorker, type RunRow, releaseHandovers } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { hashToken } from '../context/token-hash.ts';
@@ -9,8 +9,8 @@ import type { ClaimToken } from './claim-types.ts';
 interface ClaimOptions<T> {
   /** Runs before a claim that is no longer valid is refused: its changes are committed. */
   onRefused?: (unit: TransactionContext, claim: HeldClaim) => Promise<unknown>;
-  /** Reads the claim's context with its locks. */
-  withContext?: boolean;
+  /** The work ends the claim: its worker is locked too, and its context is read with the locks. */
+  toEnd?: boolean;
   /** The stored response to an earlier identical request, or undefined to continue. */
   repeated?: (run: RunRow) => T | undefined;
 }
@@ -39,20 +39,21 @@ async function checkAndRun<T>(
   unit: TransactionContext,
   { taskId, claimToken }: ClaimToken,
   work: (unit: TransactionContext, claim: HeldClaim) => Promise<T>,
-  { onRefused, withContext = false, repeated }: ClaimOptions<T>,
+  { onRefused, toEnd = false, repeated }: ClaimOptions<T>,
 ): Promise<Checked<T>> {
   const { tx, tenantId } = unit;
   const tokenHash = hashToken(claimToken);
-  const [claim, around] = await Promise.all([
-    lockClaim(tx, tenantId, tokenHash),
-    withContext ? contextOfClaim(tx, tenantId, tokenHash) : undefined,
+  const [locked, around] = await Promise.all([
+    toEnd ? lockClaimAndWorker(tx, tenantId, tokenHash) : lockClaim(tx, tenantId, tokenHash),
+    toEnd ? contextOfClaim(tx, tenantId, tokenHash) : undefined,
   ]);
-  if (claim?.run.task_id !== taskId) return { refused: 'lost' };
-  const { run, issue } = claim;
+  if (locked?.run.task_id !== taskId) return { refused: 'lost' };
+  const claim: HeldClaim = { ...locked, ...(around && { around }) };
+  const { run } = claim;
   const before = repeated?.(run);
   if (before !== undefined) return { answer: before };
-  if (run.alive) return { answer: await work(unit, { run, issue, ...(around && { around }) }) };
-  await onRefused?.(unit, { run, issue });
+  if (run.alive) return { answer: await work(unit, claim) };
+  await onRefused?.(unit, claim);
   if (run.status !== 'cancelled') return { refused: 'lost' };
   await releaseCancelled(unit, run);
   return { refused: 'cancelled' };

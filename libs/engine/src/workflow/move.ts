@@ -7,7 +7,6 @@ import {
   fingerprint,
   isHeldBack,
   isReviewable,
-  type ProjectionAction,
   type Refusal,
   type State,
   stateBit,
@@ -18,6 +17,7 @@ import {
   hastenTrain,
   type IssueRow,
   insertDeadLetter,
+  type OutdatedAction,
   type PullRequestRow,
   resolveEdgesAtEnd,
   setApproval,
@@ -174,7 +174,7 @@ function recordApproval(
  */
 function withdraw(unit: TransactionContext, { issue }: IssueContext, decision: Decision): void {
   const { from, to, trigger } = decision;
-  const unwanted: ProjectionAction['type'][] = [];
+  const unwanted: OutdatedAction[] = [];
   if (from === 'merge-pending' && trigger !== 'merged') unwanted.push('mergePR');
   if (from === 'waiting-for-subtasks') unwanted.push('createIssue');
   const isOpenedAgain = decision.projections.some(({ type }) => type === 'createPR');

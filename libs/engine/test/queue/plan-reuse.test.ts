@@ -30,12 +30,13 @@ test('no statement of a claim, a start, a heartbeat or a report is planned again
   const often = rows.filter(({ custom, generic }) => custom + generic > 2 * CUSTOM_AT_FIRST);
   expect(often.map(({ name }) => name)).toEqual(
     expect.arrayContaining([
-      'claim-task',
-      'claim-contexts',
-      'extend-leases',
+      'claim-for-worker',
+      'lock-claims',
       'task-payload',
+      'start-task',
+      'extend-leases',
       'lock-free-claims',
-      'present-workers',
+      'claim-contexts',
     ]),
   );
   expect(often.filter(({ custom }) => custom > CUSTOM_AT_FIRST)).toEqual([]);

@@ -5,6 +5,7 @@ import { type Params, prepared } from '../driver/prepared.ts';
 import { contextColumns, contextOf, type IssueContextRow, ownPr } from '../issues/issue-context.ts';
 import { type LingeringRun, lingeringOf } from '../queue/runs.ts';
 import type { BookedCall } from '../records/records.ts';
+import { type HeldTask, heldBy } from '../workers/present-workers.ts';
 
 /** What the end of a claim depends on beside its issue and its run. */
 export interface ClaimContextRow {
@@ -14,6 +15,8 @@ export interface ClaimContextRow {
   calls: Map<number, BookedCall>;
   /** A withdrawn claim whose worker may still be working on the issue, and for how many milliseconds at most. */
   lingering: LingeringRun | undefined;
+  /** The tasks of its worker, this one among them; oldest first. */
+  held: HeldTask[];
 }
 
 type Part = RawBuilder<unknown>;
@@ -21,7 +24,8 @@ type Part = RawBuilder<unknown>;
 const around = (tenantId: Part, those: Part) => sql<Record<string, unknown>>`
     select run.id as run_id, ${contextColumns(tenantId, sql`run.issue_id`, sql`run.issue_number`)},
       (select json_agg(c) from (${callsOf(sql`run.id`, tenantId)}) c) as calls,
-      (select row_to_json(l) from (${lingeringOf(sql`run.issue_id`, tenantId)}) l) as lingering
+      (select row_to_json(l) from (${lingeringOf(sql`run.issue_id`, tenantId)}) l) as lingering,
+      ${heldBy(sql`run.worker_id`, tenantId)} as held
     from runs run
     join repos repo on repo.tenant_id = ${tenantId} and repo.id = run.repo_id
     ${ownPr(tenantId, sql`run.issue_id`)}
@@ -35,7 +39,7 @@ const ofClaims = prepared('claim-contexts', (_db, p: Params<{ tenantId: number; 
 );
 
 /**
- * Reads the context of a claim whose issue and run are locked by earlier statements: seven index probes.
+ * Reads the context of a claim whose issue, run and worker are locked by earlier statements: eight index probes.
  * @returns undefined for an unknown token.
  */
 export async function contextOfClaim(
@@ -61,4 +65,5 @@ const aroundOf = (row: Readonly<Record<string, unknown>>): ClaimContextRow => ({
   context: contextOf(row),
   calls: byIndex((row.calls ?? []) as (BookedCall & { invocation_index: number })[]),
   lingering: (row.lingering ?? undefined) as LingeringRun | undefined,
+  held: (row.held ?? []) as HeldTask[],
 });

@@ -5,12 +5,18 @@ import { columnsOf, partOf } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import { AT_LOCK, type IssueRow } from '../issues/issues.ts';
 import { IS_ALIVE, type RunRow } from '../queue/runs.ts';
+import type { WorkerRow } from '../workers/workers.ts';
 
 /** The run of a claim and its issue, both locked. */
 interface LockedClaim {
   run: RunRow;
   /** Undefined for a task without an issue. */
   issue: IssueRow | undefined;
+}
+
+/** The same with its worker, locked as well. */
+interface LockedClaimAndWorker extends LockedClaim {
+  worker: WorkerRow | undefined;
 }
 
 const ISSUE = [...COLUMNS.issues, 'now', 'ms_in_state'];
@@ -20,11 +26,27 @@ const columns = (names: readonly string[]) => sql.join(names.map((name) => sql.r
 
 type Part = RawBuilder<unknown>;
 
+interface Locking {
+  /** The condition on the token. */
+  those: Part;
+  /** What a statement does about an issue or a run that another transaction has locked. */
+  busy: Part;
+  withWorker: boolean;
+}
+
+/** The locks of workers come after those of issues and runs, and in the order of their ids, like everywhere. */
+const workerOf = (tenantId: Part): Part => sql`, worker as materialized (
+      select ${columns(COLUMNS.workers)} from workers cross join (select count(*) from run) runs_first
+      where tenant_id = ${tenantId} and id in (select worker_id from run)
+      order by id for update of workers
+    )`;
+
 /**
- * The count makes the runs wait for the locks of the issues. After a wait the rows are read again as they are then; what
- * else a claim depends on is read by a later statement, because this one would read it as it was before the wait.
+ * The counts make the runs wait for the locks of the issues, and the workers for both. After a wait the rows are read
+ * again as they are then; what else a claim depends on is read by a later statement, because this one would read it as it
+ * was before the wait.
  */
-const locking = (tenantId: Part, { those, busy }: { those: Part; busy: Part }) => sql<Record<string, unknown>>`
+const locking = (tenantId: Part, { those, busy, withWorker }: Locking) => sql<Record<string, unknown>>`
     with issue as materialized (
       select ${columns(COLUMNS.issues)}, ${sql.join([...AT_LOCK])} from issues
       where tenant_id = ${tenantId} and id in (
@@ -35,17 +57,28 @@ const locking = (tenantId: Part, { those, busy }: { those: Part; busy: Part }) =
       from runs cross join (select count(*) from issue) issues_first
       where tenant_id = ${tenantId} and claim_token_hash ${those}
       order by id for update of runs ${busy}
-    )
-    select ${columnsOf('issue', ISSUE)}, ${columnsOf('run', RUN)} from run left join issue on issue.id = run.issue_id`;
+    )${withWorker ? workerOf(tenantId) : sql``}
+    select ${columnsOf('issue', ISSUE)}, ${columnsOf('run', RUN)}${withWorker ? sql`, ${columnsOf('worker', COLUMNS.workers)}` : sql``}
+    from run left join issue on issue.id = run.issue_id
+    ${withWorker ? sql`left join worker on worker.id = run.worker_id` : sql``}`;
 
-const locked = prepared('lock-claim', (_db, p: Params<{ tenantId: number; tokenHash: string }>) =>
-  locking(p('tenantId'), { those: sql`= ${p('tokenHash')}`, busy: sql`` }),
+type ByToken = { tenantId: number; tokenHash: string };
+type ByTokens = { tenantId: number; tokenHashes: string[] };
+
+const WAIT = sql``;
+const among = (p: Params<ByTokens>) => sql`in (select unnest((select ${p('tokenHashes')}::text[])))`;
+
+const locked = prepared('lock-claim', (_db, p: Params<ByToken>) =>
+  locking(p('tenantId'), { those: sql`= ${p('tokenHash')}`, busy: WAIT, withWorker: false }),
 );
-const lockedFree = prepared('lock-free-claims', (_db, p: Params<{ tenantId: number; tokenHashes: string[] }>) =>
-  locking(p('tenantId'), {
-    those: sql`in (select unnest((select ${p('tokenHashes')}::text[])))`,
-    busy: sql`skip locked`,
-  }),
+const lockedToEnd = prepared('lock-claim-and-worker', (_db, p: Params<ByToken>) =>
+  locking(p('tenantId'), { those: sql`= ${p('tokenHash')}`, busy: WAIT, withWorker: true }),
+);
+const lockedAll = prepared('lock-claims', (_db, p: Params<ByTokens>) =>
+  locking(p('tenantId'), { those: among(p), busy: WAIT, withWorker: true }),
+);
+const lockedFree = prepared('lock-free-claims', (_db, p: Params<ByTokens>) =>
+  locking(p('tenantId'), { those: among(p), busy: sql`skip locked`, withWorker: true }),
 );
 
 /**
@@ -57,15 +90,42 @@ export async function lockClaim(tx: Tx, tenantId: number, tokenHash: string): Pr
   return row && claimOf(row);
 }
 
+/** The same with the worker of the claim, for a request that changes what it does. */
+export async function lockClaimAndWorker(
+  tx: Tx,
+  tenantId: number,
+  tokenHash: string,
+): Promise<LockedClaimAndWorker | undefined> {
+  const row = await lockedToEnd.first(tx, { tenantId, tokenHash });
+  return row && claimAndWorkerOf(row);
+}
+
+/** Locks the issues, runs and workers of several claim tokens, each kind in the order of ids. An unknown token has none. */
+export async function lockClaims(
+  tx: Tx,
+  tenantId: number,
+  tokenHashes: readonly string[],
+): Promise<LockedClaimAndWorker[]> {
+  return (await lockedAll.all(tx, { tenantId, tokenHashes: [...tokenHashes] })).map(claimAndWorkerOf);
+}
+
 /**
- * Locks the issues and runs of several claim tokens, each as `lockClaim` does, but waits for none: a claim whose issue or
- * run another transaction has locked is left out, and so is an unknown token. The caller holds no lock, so that it is
- * part of no deadlock.
+ * The same, but waits for no issue and no run: a claim whose issue or run another transaction has locked is left out. The
+ * caller holds no other lock, so that it is part of no deadlock.
  */
-export async function lockFreeClaims(tx: Tx, tenantId: number, tokenHashes: readonly string[]): Promise<LockedClaim[]> {
-  const claims = (await lockedFree.all(tx, { tenantId, tokenHashes: [...tokenHashes] })).map(claimOf);
+export async function lockFreeClaims(
+  tx: Tx,
+  tenantId: number,
+  tokenHashes: readonly string[],
+): Promise<LockedClaimAndWorker[]> {
+  const claims = (await lockedFree.all(tx, { tenantId, tokenHashes: [...tokenHashes] })).map(claimAndWorkerOf);
   return claims.filter(({ run, issue }) => run.issue_id === null || issue);
 }
+
+const claimAndWorkerOf = (row: Readonly<Record<string, unknown>>): LockedClaimAndWorker => ({
+  ...claimOf(row),
+  worker: row.worker_id === null ? undefined : partOf<WorkerRow>(row, 'worker', COLUMNS.workers),
+});
 
 const claimOf = (row: Readonly<Record<string, unknown>>): LockedClaim => ({
   run: partOf<RunRow>(row, 'run', RUN),

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
-import { type Params, prepared } from '../driver/prepared.ts';
+import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
 
 /** A tenant's spending on a UTC day, and the highest threshold that was reported. */
 export interface DailySpend {
@@ -16,27 +16,35 @@ export interface DailySpend {
 
 const TODAY = sql<string>`(svc_now() at time zone 'UTC')::date`;
 
-const add = prepared(
-  'add-daily-spend',
-  (_db, p: Params<{ tenantId: number; repoId: number; usd: number }>) => sql<DailySpend>`
+/** Spending of a transaction, by a repo that it belongs to. */
+interface Spending {
+  repoId: number;
+  usd: number;
+}
+
+const adding = (p: Params<Spending & { tenantId: number }>) => sql`
     insert into daily_spend (tenant_id, day, spent_usd, last_repo_id)
     values (${p('tenantId')}, ${TODAY}, ${p('usd')}, ${p('repoId')})
     on conflict (tenant_id, day) do update
-      set spent_usd = daily_spend.spent_usd + excluded.spent_usd, last_repo_id = excluded.last_repo_id
-    returning day, spent_usd, last_repo_id, told_percent`,
+      set spent_usd = daily_spend.spent_usd + excluded.spent_usd, last_repo_id = excluded.last_repo_id`;
+
+const add = preparedWrite('add-daily-spend', (_db, p: Params<Spending & { tenantId: number }>) => adding(p));
+const addAndRead = prepared(
+  'add-and-read-daily-spend',
+  (_db, p: Params<Spending & { tenantId: number }>) => sql<DailySpend>`
+    ${adding(p)} returning day, spent_usd, last_repo_id, told_percent`,
 );
 
 /**
- * Adds spending to the tenant's day. All cost events of a tenant update this row, so it is the last statement of its
- * transaction except for its consequences: one upsert by primary key, and the row is locked only for the commit.
- * @returns the day after the update.
+ * Adds spending to the tenant's day. All cost events of a tenant update this row, so it is written last in its
+ * transaction: one upsert by primary key, and the row is locked only for the commit.
  */
-export async function addDailySpend(
-  tx: Tx,
-  tenantId: number,
-  { repoId, usd }: { repoId: number; usd: number },
-): Promise<DailySpend> {
-  const [day] = await add.all(tx, { tenantId, repoId, usd });
+export const addDailySpend = (tx: Tx, tenantId: number, spending: Spending): Promise<void> =>
+  add.run(tx, { tenantId, ...spending });
+
+/** The same for a day with a limit, whose consequences follow. @returns the day after the update. */
+export async function addToLimitedDay(tx: Tx, tenantId: number, { repoId, usd }: Spending): Promise<DailySpend> {
+  const [day] = await addAndRead.all(tx, { tenantId, repoId, usd });
   if (!day) throw new Error(`spending of tenant ${tenantId} was not recorded`);
   return day;
 }

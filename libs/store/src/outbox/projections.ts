@@ -5,7 +5,7 @@ import { msInterval, svcNow, svcNowPlus } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
-import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
+import { mergedWrite, type Params, prepared, preparedWrite } from '../driver/prepared.ts';
 
 export type ProjectionRow = Omit<Selectable<DB['projections']>, 'action'> & { action: ProjectionAction };
 
@@ -19,32 +19,40 @@ interface NewProjection {
   idempotencyKey: string;
 }
 
-const insert = preparedWrite(
-  'insert-projections',
-  (_db, p: Params<{ tenantId: number; items: string; maxAttempts: number }>) => ({
-    ctes: {
-      items: sql`
+interface Insertion {
+  tenantId: number;
+  items: string;
+  maxAttempts: number;
+}
+
+/** @param names of the CTEs, unique in the store. */
+const inserting = (p: Params<Insertion>, [items, comment, rewritten]: readonly [string, string, string]) => ({
+  ctes: {
+    [items]: sql`
       select "repoId", "issueId", "issueNumber", lane, action, "clientType", "idempotencyKey"
       from jsonb_to_recordset(${p('items')}::jsonb) as i ("repoId" bigint, "issueId" bigint, "issueNumber" integer,
         lane text, action jsonb, "clientType" text, "idempotencyKey" text)`,
-      comment: sql`
-      select "repoId", "issueNumber", action from items where action ->> 'type' = 'updateComment' limit 1`,
-      rewritten: sql`
-      update projections set action = (select action from comment), updated_at = svc_now()
-      where tenant_id = ${p('tenantId')} and repo_id = (select "repoId" from comment)
-        and issue_number = (select "issueNumber" from comment) and lane = 'talk' and status = 'pending'
+    [comment]: sql`
+      select "repoId", "issueNumber", action from ${sql.ref(items)} where action ->> 'type' = 'updateComment' limit 1`,
+    [rewritten]: sql`
+      update projections set action = (select action from ${sql.ref(comment)}), updated_at = svc_now()
+      where tenant_id = ${p('tenantId')} and repo_id = (select "repoId" from ${sql.ref(comment)})
+        and issue_number = (select "issueNumber" from ${sql.ref(comment)}) and lane = 'talk' and status = 'pending'
         and attempt_started_at is null and action ->> 'type' = 'updateComment'
       returning id`,
-    },
-    main: sql`
+  },
+  main: sql`
     insert into projections (tenant_id, repo_id, issue_id, issue_number, lane, action, max_attempts, client_type,
       idempotency_key)
     select ${p('tenantId')}, i."repoId", i."issueId", i."issueNumber", i.lane, i.action, ${p('maxAttempts')},
       i."clientType", i."idempotencyKey"
-    from items i
-    where i.action ->> 'type' <> 'updateComment' or not exists (select id from rewritten)
+    from ${sql.ref(items)} i
+    where i.action ->> 'type' <> 'updateComment' or not exists (select id from ${sql.ref(rewritten)})
     on conflict (tenant_id, idempotency_key) do nothing`,
-  }),
+});
+
+const insert = preparedWrite('insert-projections', (_db, p: Params<Insertion>) =>
+  inserting(p, ['items', 'comment', 'rewritten']),
 );
 
 /**
@@ -200,24 +208,35 @@ export async function isProjectionPending(tx: Tx, issue: IssueKey, type: Project
   return row !== undefined;
 }
 
-const withdraw = preparedWrite(
-  'withdraw-projections',
-  (_db, p: Params<{ tenantId: number; repoId: number; number: number; types: string[] }>) => sql`
+interface Withdrawal {
+  tenantId: number;
+  repoId: number;
+  number: number;
+  types: string[];
+}
+
+const withdrawing = (p: Params<Withdrawal>) => sql`
     update projections set status = 'discarded', retry_after = null, error = 'superseded', updated_at = svc_now()
     where tenant_id = ${p('tenantId')} and repo_id = ${p('repoId')} and issue_number = ${p('number')}
       and (status = 'failed' or (status = 'pending' and attempt_started_at is null))
-      and action ->> 'type' = any(${p('types')}::text[])`,
-);
+      and action ->> 'type' = any(${p('types')}::text[])`;
+
+const withdraw = preparedWrite('withdraw-projections', (_db, p: Params<Withdrawal>) => withdrawing(p));
+
+// Other entries than those that are rewritten: a status comment is never outdated.
+mergedWrite(withdraw, insert, (_db, p: Params<Withdrawal & Insertion>) => {
+  const { ctes, main } = inserting(p, ['items_then', 'comment_then', 'rewritten_then']);
+  return { ctes: { outdated: withdrawing(p), ...ctes }, main };
+});
+
+/** A host write that a later change can make unwanted. */
+export type OutdatedAction = Exclude<ProjectionAction['type'], 'updateComment'>;
 
 /**
  * Discards outdated entries of the issue: pending ones, and failed ones, which would block the following ones. One that
  * may be on its way to the host is left unchanged.
  */
-export async function withdrawProjections(
-  tx: Tx,
-  issue: IssueKey,
-  types: readonly ProjectionAction['type'][],
-): Promise<void> {
+export async function withdrawProjections(tx: Tx, issue: IssueKey, types: readonly OutdatedAction[]): Promise<void> {
   const { tenant_id: tenantId, repo_id: repoId, issue_number: number } = issue;
   await withdraw.run(tx, { tenantId, repoId, number, types: [...types] });
 }

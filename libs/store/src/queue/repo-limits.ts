@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import { inTransaction } from '../driver/transaction.ts';
-import { type Claimed, type ClaimInput, claimTasks } from './claim-tasks.ts';
+import { claimTasks } from './claim-tasks.ts';
+import type { Claimed, ClaimInput } from './claiming.ts';
 
 interface InTenant {
   tenantId: number;

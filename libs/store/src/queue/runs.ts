@@ -78,6 +78,28 @@ export async function extendLeases(
   });
 }
 
+const started = prepared(
+  'start-task',
+  (_db, p: Params<{ tenantId: number; taskId: string; tokenHash: string }>) => sql<{ lease_expires_at: string }>`
+    update tasks t set progress_at = svc_now(), started_at = least(t.started_at, svc_now())
+    from runs r
+    where r.tenant_id = ${p('tenantId')} and r.claim_token_hash = ${p('tokenHash')} and r.task_id::text = ${p('taskId')}
+      and r.status = 'claimed' and r.lease_expires_at > svc_now()
+      and t.tenant_id = ${p('tenantId')} and t.id = r.task_id and t.run_id = r.id
+    returning r.lease_expires_at`,
+);
+
+/**
+ * Records that work on a validly claimed task has begun; a repetition keeps the first start. Locks the task only: whatever
+ * ends the claim meanwhile also deletes the task, or takes the run from it, and then nothing is recorded.
+ * @returns undefined for a claim that is not valid; nothing was written then.
+ */
+export const startTask = (
+  db: Db,
+  tenantId: number,
+  claim: { taskId: string; tokenHash: string },
+): Promise<{ lease_expires_at: string } | undefined> => started.first(db, { tenantId, ...claim });
+
 export type EndedRun = Pick<RunRow, 'attempt' | 'error_message' | 'outcome'>;
 
 /**

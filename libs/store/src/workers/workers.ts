@@ -81,43 +81,12 @@ interface WorkerKeys {
 /** For any number of ids: the planner does not see the list, so it keeps its plan. */
 const among = (p: Params<WorkerKeys>) => sql<string>`(select unnest((select ${p('ids')}::text[])))`;
 
-const byIds = prepared('workers-by-id', (db, p: Params<WorkerKeys & { tokenHashes: readonly string[] }>) =>
-  db
-    .selectFrom('workers')
-    .select(COLUMNS.workers)
-    .select([
-      sql<boolean>`exists (select from repos where tenant_id = ${p('tenantId')} and (pool_size is not null or unavailable is not null))`.as(
-        'has_limited_repos',
-      ),
-      sql<boolean>`exists (
-        select from tasks where tenant_id = ${p('tenantId')} and compared_agent <> '')`.as('has_compared_tasks'),
-      sql<string[]>`array(
-        select claim_token_hash from runs
-        where tenant_id = ${p('tenantId')} and claim_token_hash in (select unnest((select ${p('tokenHashes')}::text[]))))`.as(
-        'used_tokens',
-      ),
-    ])
-    .where('tenant_id', '=', p('tenantId'))
-    .where('id', 'in', among(p)),
+const byId = prepared('worker-by-id', (db, p: Params<{ tenantId: number; id: string }>) =>
+  db.selectFrom('workers').select(COLUMNS.workers).where('tenant_id', '=', p('tenantId')).where('id', '=', p('id')),
 );
 
-/**
- * A worker, whether its tenant has repos that limit concurrent claims or cannot be worked on (indexes repos_limited and
- * repos_unavailable) and tasks of compared agents
- * (index tasks_compared), and which of the tokens were used before (index runs_by_token).
- */
-export type ClaimingWorker = WorkerRow & {
-  has_limited_repos: boolean;
-  has_compared_tasks: boolean;
-  used_tokens: string[];
-};
-
-export const findWorkers = (
-  db: Db,
-  tenantId: number,
-  ids: readonly string[],
-  tokenHashes: readonly string[] = [],
-): Promise<ClaimingWorker[]> => byIds.all(db, { tenantId, ids, tokenHashes });
+export const findWorker = (db: Db, tenantId: number, id: string): Promise<WorkerRow | undefined> =>
+  byId.first(db, { tenantId, id });
 
 /** Those of these workers that have the drain flag. */
 export async function drainingWorkers(db: Db, tenantId: number, ids: readonly string[]): Promise<string[]> {

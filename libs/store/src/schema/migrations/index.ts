@@ -50,6 +50,7 @@ import { up as distribution } from './0041-0060/0048-distribution.ts';
 import { up as distributedRollups } from './0041-0060/0050-distributed-rollups.ts';
 import { up as distributedStream } from './0041-0060/0051-distributed-stream.ts';
 import { up as retentionIndexes } from './0041-0060/0054-retention-indexes.ts';
+import { up as eventCountsByTime } from './0041-0060/0055-event-counts-by-time.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -110,4 +111,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0050-distributed-rollups': { up: distributedRollups },
   '0051-distributed-stream': { up: distributedStream },
   '0054-retention-indexes': { up: retentionIndexes },
+  '0055-event-counts-by-time': { up: eventCountsByTime },
 };

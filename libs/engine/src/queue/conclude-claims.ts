@@ -1,0 +1,88 @@
+import { ANY_AGENT, isUsedUp, roundUsd, type TaskPayload } from '@pipeline/domain';
+import type { Claimed } from '@pipeline/store';
+import { type Engine, inTenant } from '../context/context.ts';
+import type { ClaimedTask, ClaimRequest } from './claim-types.ts';
+import { type RecordedClaim, recordClaims } from './record-claims.ts';
+import { returnClaim } from './return-claim.ts';
+
+/** A claimed task, before snippets about its repo are added to the payload. */
+export interface BatchedClaim {
+  task: ClaimedTask;
+  row: Claimed;
+  mayHaveSnippets: boolean;
+}
+
+/** A row that was claimed for a request, with its token. */
+export interface NewClaim {
+  request: ClaimRequest;
+  claimToken: string;
+  row: Claimed;
+}
+
+/** What a claim came to: a task; none, because the worker drains; or a task that is held. */
+export type Conclusion = BatchedClaim | null | 'held';
+
+/** Records the claims in one transaction. If that fails, each is recorded, and fails, separately. */
+export function conclude(engine: Engine, claims: readonly NewClaim[]): Promise<Conclusion>[] {
+  const record = (those: readonly NewClaim[]) =>
+    inTenant(engine, those[0]?.request.tenantId ?? 0, (unit) =>
+      recordClaims(
+        unit,
+        those.map(({ row, request }) => ({ row, workerId: request.workerId })),
+      ),
+    );
+  const together = record(claims);
+  return claims.map(async (claim, at) => {
+    const recorded = await together.then(
+      (all) => all[at],
+      async (error: unknown) => {
+        if (claims.length === 1) throw error;
+        return (await record([claim]))[0];
+      },
+    );
+    if (!recorded) throw new Error(`the claim of task ${claim.row.id} was not recorded`);
+    return concludeOne(engine, claim, recorded);
+  });
+}
+
+async function concludeOne(
+  engine: Engine,
+  { request, claimToken, row }: NewClaim,
+  { worker, costUsd, promptVersion, payload, traceparent, mayHaveSnippets }: RecordedClaim,
+): Promise<Conclusion> {
+  const back = () => returnClaim(engine, { tenantId: request.tenantId, taskId: row.id, claimToken });
+  if (worker?.draining) {
+    await back();
+    return null;
+  }
+  const { perIssueUsd } = engine.settings().costLimits;
+  if (row.issue_id !== null && isUsedUp(costUsd, perIssueUsd)) {
+    await back();
+    return 'held';
+  }
+  const budgetUsd = leftOf(perIssueUsd, costUsd);
+  const task = { ...taskOf(row, payload), promptVersion, claimToken, budgetUsd, traceparent };
+  return { task, row, mayHaveSnippets };
+}
+
+const leftOf = (limitUsd: number | null, spentUsd: number): number | null =>
+  limitUsd === null ? null : roundUsd(limitUsd - spentUsd);
+
+function taskOf(
+  row: Claimed,
+  payload: TaskPayload,
+): Omit<ClaimedTask, 'claimToken' | 'budgetUsd' | 'promptVersion' | 'traceparent'> {
+  return {
+    id: row.id,
+    taskType: row.task_type,
+    repo: payload.repo.slug,
+    issueNumber: row.issue_number || null,
+    priority: row.priority,
+    attempt: row.attempt,
+    maxAttempts: row.max_attempts,
+    agent: row.compared_agent === ANY_AGENT ? null : row.compared_agent,
+    leaseExpiresAt: row.lease_expires_at,
+    payload,
+    maxTurns: null,
+  };
+}
