@@ -1,5 +1,14 @@
 import type { WorkflowSnapshot } from '@pipeline/domain';
-import type { ClaimContextRow, IssueRow, PullRequestRow, RepoRow, RunRow, TaskRow, WorkerRow } from '@pipeline/store';
+import type {
+  ClaimContextRow,
+  IssueContextRow,
+  IssueRow,
+  PullRequestRow,
+  RepoRow,
+  RunRow,
+  TaskRow,
+  WorkerRow,
+} from '@pipeline/store';
 
 /** Names one issue of one tenant. */
 export interface IssueKey {
@@ -31,6 +40,20 @@ export interface IssueContext {
   openDependencies: number;
   /** Setting `review.dismissStale` when the context was read. */
   dismissStale: boolean;
+}
+
+/** The task of an issue, locked, and a worker that may still be working on a withdrawn one. */
+export interface CurrentWork {
+  task: TaskRow | undefined;
+  lingering: IssueContextRow['lingering'];
+}
+
+/** An issue with its work, everything locked that a transaction about it changes. */
+export interface OpenIssue {
+  subject: IssueContext;
+  work: CurrentWork;
+  /** Whether its repo has an active workflow; otherwise the default one applies. */
+  hasWorkflow: boolean;
 }
 
 /** The cause of a change, as recorded in events and transitions. */

@@ -1,7 +1,14 @@
 import { DEFAULT_WORKFLOW } from '@pipeline/domain';
-import { contextOfIssue, type IssueContextRow, type IssueRow } from '@pipeline/store';
+import {
+  contextOfIssue,
+  contextOfIssueNumber,
+  type IssueContextRow,
+  type IssueRow,
+  lockIssueAndTask,
+  lockIssueByNumber,
+} from '@pipeline/store';
 import type { TransactionContext } from './context.ts';
-import type { IssueContext } from './issue-context.ts';
+import type { IssueContext, OpenIssue } from './issue-context.ts';
 
 /**
  * Reads the rest of the context of an issue whose row the caller has locked: one statement. The caller is about to
@@ -14,14 +21,48 @@ export async function loadIssueContext(
   known?: IssueContextRow,
 ): Promise<IssueContext> {
   unit.dirtyIssues.changed.add(issue.id);
-  return issueContextOf(unit, issue, known ?? (await contextOfIssue(unit.tx, issue)));
+  const rest = known ?? (await contextOfIssue(unit.tx, unit.tenantId, issue.id));
+  if (!rest) throw new Error(`tenant ${unit.tenantId} has no repo ${issue.repo_id}`);
+  return issueContextOf(unit, issue, rest);
+}
+
+/**
+ * Locks an issue and its work task, and reads the rest of its context: one round trip, for use cases that change both.
+ * @returns undefined for an unknown issue.
+ */
+export async function openIssue(unit: TransactionContext, issueId: number): Promise<OpenIssue | undefined> {
+  const { tx, tenantId } = unit;
+  const [locked, rest] = await Promise.all([
+    lockIssueAndTask(tx, tenantId, issueId),
+    contextOfIssue(tx, tenantId, issueId),
+  ]);
+  if (!locked || !rest) return undefined;
+  unit.dirtyIssues.changed.add(issueId);
+  return {
+    subject: issueContextOf(unit, locked.issue, rest),
+    work: { task: locked.task, lingering: rest.lingering },
+    hasWorkflow: rest.workflow !== null,
+  };
+}
+
+/** Locks an issue by its number, and reads the rest: one round trip. @returns undefined for an unknown issue. */
+export async function lockIssueContext(
+  unit: TransactionContext,
+  { repoId, number }: { repoId: number; number: number },
+): Promise<IssueContext | undefined> {
+  const { tx, tenantId } = unit;
+  const [issue, rest] = await Promise.all([
+    lockIssueByNumber(tx, tenantId, repoId, number),
+    contextOfIssueNumber(tx, tenantId, { repoId, number }),
+  ]);
+  return issue && rest && loadIssueContext(unit, issue, rest);
 }
 
 /** The context of an issue from its locked row and the rest, which was read after the lock. */
 export const issueContextOf = (
   { settings }: TransactionContext,
   issue: IssueRow,
-  { workflow, ...rest }: IssueContextRow,
+  { workflow, lingering: _, ...rest }: IssueContextRow,
 ): IssueContext => ({
   issue,
   ...rest,

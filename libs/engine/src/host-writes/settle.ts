@@ -94,13 +94,12 @@ async function lockEntry(
     const projection = await lockProjection(tx, tenantId, sent.id);
     return projection ? { projection, subject: null } : null;
   }
-  const key = { tenant_id: tenantId, repo_id: seen.repo_id, id: seen.issue_id, issue_number: seen.issue_number };
   const [issue, projection, rest] = await Promise.all([
-    lockIssue(tx, tenantId, key.id),
+    lockIssue(tx, tenantId, seen.issue_id),
     lockProjection(tx, tenantId, sent.id),
-    contextOfIssue(tx, key),
+    contextOfIssue(tx, tenantId, seen.issue_id),
   ]);
-  return projection ? { projection, subject: issue ? issueContextOf(unit, issue, rest) : null } : null;
+  return projection ? { projection, subject: issue && rest ? issueContextOf(unit, issue, rest) : null } : null;
 }
 
 interface Settled<S extends ExecuteResult['status']> {

@@ -14,7 +14,6 @@ import {
   type HostFactsRow,
   hasOpenProjections,
   type IssueRow,
-  lockIssueByNumber,
   pullRequestsOf,
   resolveEdgesAtEnd,
   resolveEdgesToHost,
@@ -24,7 +23,7 @@ import {
 } from '@pipeline/store';
 import { inTenant, type TransactionContext } from '../context/context.ts';
 import type { Actor, IssueContext } from '../context/issue-context.ts';
-import { loadIssueContext } from '../context/load-issue.ts';
+import { lockIssueContext } from '../context/load-issue.ts';
 import { performAction } from '../issues/issue-actions.ts';
 import { mayMissOurWrites } from '../outbox/own-writes.ts';
 import { projectIssue, queueProjections } from '../outbox/project.ts';
@@ -84,8 +83,8 @@ async function applyOnce(intake: Intake, event: IssueEvent, applied: boolean): P
   const { workerLogins } = engine.settings().review;
   const own = evidence.isPerson ? workerLogins : [evidence.self, ...workerLogins];
   return inTenant(engine, repo.tenant_id, async (unit) => {
-    const row = await lockIssueByNumber(unit.tx, unit.tenantId, repo.id, issue.number);
-    if (row) return applyToIssue(unit, await loadIssueContext(unit, row), { event, evidence, applied, own });
+    const subject = await lockIssueContext(unit, { repoId: repo.id, number: issue.number });
+    if (subject) return applyToIssue(unit, subject, { event, evidence, applied, own });
     if (issue.state === 'closed') await resolveEdgesToClosed(unit, repo.id, issue.number);
     if (!wantsIn(issue)) return 'applied';
     if (!evidence.text) return 'unprepared';

@@ -6,17 +6,16 @@ import {
   type IssuePosition,
   type IssueSelection,
   isUnavailable,
-  lockIssue,
   type SelectedIssue,
   selectIssues,
   tenantIdOf,
 } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
 import type { Actor } from '../context/issue-context.ts';
-import { loadIssueContext } from '../context/load-issue.ts';
+import { openIssue } from '../context/load-issue.ts';
 import { recordOperation } from '../records/records.ts';
 import { findRepoAt } from '../repos/repo-address.ts';
-import { type IssueAction, performAction } from './issue-actions.ts';
+import { type IssueAction, performOn } from './issue-actions.ts';
 import { moveTo } from './transition.ts';
 
 /** Maximum of the count. */
@@ -134,12 +133,12 @@ const isOutage = (outcome: BulkOutcome): boolean => outcome.kind === 'failed' &&
 function actOnOne(engine: Engine, request: BulkRequest, issue: SelectedIssue, by: Actor): Promise<BulkOutcome> {
   const { what, criteria } = request;
   return inTenant(engine, issue.tenantId, async (unit) => {
-    const row = await lockIssue(unit.tx, issue.tenantId, issue.issueId);
-    if (!row || !meets(filteredOf(row), criteria)) return { issue, kind: 'skipped' };
+    const open = await openIssue(unit, issue.issueId);
+    if (!open || !meets(filteredOf(open.subject.issue), criteria)) return { issue, kind: 'skipped' };
     const state =
       what.action === 'transition'
-        ? (await moveTo(unit, row, what.targetState, by)).to
-        : await performAction(unit, await loadIssueContext(unit, row), what.action, by);
+        ? (await moveTo(unit, open, what.targetState, by)).to
+        : await performOn(unit, open, what.action, by);
     return { issue, kind: 'succeeded', state };
   });
 }

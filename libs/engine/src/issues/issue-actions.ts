@@ -9,27 +9,23 @@ import {
 import {
   clearReviewRemarks,
   commandedAt,
-  hastenTrain,
   holdPendingTask,
   type IssueRow,
   isProjectionPending,
-  lingeringRun,
-  lockIssue,
-  lockWorkTask,
   resolveEdgesOf,
+  restartPendingTask,
   resumePendingTask,
   setPaused,
-  setTask,
   updatePullRequest,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
-import type { Actor, IssueContext, IssueKey } from '../context/issue-context.ts';
-import { loadIssueContext } from '../context/load-issue.ts';
+import type { Actor, CurrentWork, IssueContext, IssueKey, OpenIssue, WorkTask } from '../context/issue-context.ts';
+import { openIssue } from '../context/load-issue.ts';
 import { currentHold } from '../costs/holds.ts';
 import { projectIssue } from '../outbox/project.ts';
 import { recordIssueEvent, recordIssueOperation, recordOperation, recordPipelineEvent } from '../records/records.ts';
-import { enqueueWork } from '../tasks/work-tasks.ts';
-import { moveBy } from '../workflow/move.ts';
+import { enqueueWork, lockCurrentWork } from '../tasks/work-tasks.ts';
+import { hasten, moveBy } from '../workflow/move.ts';
 
 export type IssueAction = 'pause' | 'resume' | 'unblock' | 'retry' | 'cancel' | 'reimplement';
 
@@ -40,24 +36,35 @@ export type IssueAction = 'pause' | 'resume' | 'unblock' | 'retry' | 'cancel' | 
  */
 export function actOnIssue(engine: Engine, key: IssueKey, action: IssueAction, actor: Actor): Promise<State> {
   return inTenant(engine, key.tenantId, async (unit) => {
-    const issue = await lockIssue(unit.tx, key.tenantId, key.issueId);
-    if (!issue) throw new AppError('ISSUE_NOT_FOUND', 'Issue not found');
-    return performAction(unit, await loadIssueContext(unit, issue), action, actor);
+    const open = await openIssue(unit, key.issueId);
+    if (!open) throw new AppError('ISSUE_NOT_FOUND', 'Issue not found');
+    return performOn(unit, open, action, actor);
   });
 }
+
+/** An issue and its task, both locked. */
+type OnIssue = Pick<OpenIssue, 'subject' | 'work'>;
 
 /** The actor, and the host's time of the action; no time = now, null = unknown. */
 type HostActor = Actor & { at?: string | null | undefined };
 
 /** The same inside a transaction that has locked the issue. */
-export async function performAction(
+export const performAction = async (
   unit: TransactionContext,
   subject: IssueContext,
+  action: IssueAction,
+  actor: HostActor,
+): Promise<State> => performOn(unit, { subject, work: await lockCurrentWork(unit, subject.issue.id) }, action, actor);
+
+/** The same inside a transaction that has locked the issue and its task. */
+export async function performOn(
+  unit: TransactionContext,
+  { subject, work }: OnIssue,
   action: IssueAction,
   { at, ...actor }: HostActor,
 ): Promise<State> {
   if (at !== null) unit.send(commandedAt(unit.tx, subject.issue, COMMAND_COLUMN[action], at ?? null));
-  const after = subject.issue.state === 'done' ? subject : await ACTIONS[action](unit, subject, actor);
+  const after = subject.issue.state === 'done' ? subject : await ACTIONS[action](unit, { subject, work }, actor);
   recordIssueEvent(unit, after, { status: `${action} by ${actor.type}`, details: null, actor: actor });
   const hasMoved = after.issue.state !== subject.issue.state;
   (hasMoved ? recordOperation : recordIssueOperation)(unit, after, actor, { action });
@@ -76,34 +83,46 @@ export const COMMAND_COLUMN: Record<IssueAction, 'pause_at' | 'command_at'> = {
   reimplement: 'command_at',
 };
 
-type Action = (unit: TransactionContext, subject: IssueContext, actor: Actor) => Promise<IssueContext>;
+type Action = (unit: TransactionContext, open: OnIssue, actor: Actor) => Promise<IssueContext>;
 const ACTIONS: Record<IssueAction, Action> = { pause, resume, unblock, retry, cancel, reimplement };
 
 /** No new claim for the issue; a running task may finish, and its outcome is applied. */
-async function pause(unit: TransactionContext, subject: IssueContext, actor: Actor): Promise<IssueContext> {
+async function pause(unit: TransactionContext, { subject, work }: OnIssue, actor: Actor): Promise<IssueContext> {
   if (subject.issue.is_paused) return subject;
-  await setPaused(unit.tx, unit.tenantId, subject.issue.id, true);
-  await holdPendingTask(unit.tx, unit.tenantId, subject.issue.id);
-  return flagged(unit, subject, true, actor);
+  const { tx, tenantId } = unit;
+  unit.send(setPaused(tx, tenantId, subject.issue.id, true));
+  unit.send(holdPendingTask(tx, tenantId, subject.issue.id));
+  const task = work.task?.status === 'pending' ? { ...work.task, held: 'paused' as const } : work.task;
+  return flagged(unit, { ...subject, issue: { ...subject.issue, is_paused: true } }, task ?? null, actor);
 }
 
 /** The task of the state becomes claimable; if the state has a task and the issue has none, one is created. */
-async function resume(unit: TransactionContext, subject: IssueContext, actor: Actor): Promise<IssueContext> {
+async function resume(unit: TransactionContext, { subject, work }: OnIssue, actor: Actor): Promise<IssueContext> {
   if (!subject.issue.is_paused) return subject;
-  await setPaused(unit.tx, unit.tenantId, subject.issue.id, false);
-  const held = await currentHold(unit, { ...subject.issue, is_paused: false });
-  await resumePendingTask(unit.tx, unit.tenantId, subject.issue.id, held);
-  unit.notify('svc_tasks');
-  const taskType = taskTypeOf(subject.workflow, subject.issue.state);
   const { tx, tenantId } = unit;
-  if (
-    taskType !== null &&
-    !(await lockWorkTask(tx, tenantId, subject.issue.id)) &&
-    !(await awaitsWrite(unit, subject.issue, subject.issue.state))
-  ) {
-    await enqueueWork(unit, { ...subject, issue: { ...subject.issue, is_paused: false } }, { taskType });
+  const resumed = { ...subject, issue: { ...subject.issue, is_paused: false } };
+  unit.send(setPaused(tx, tenantId, subject.issue.id, false));
+  const held = await currentHold(unit, resumed.issue);
+  unit.send(resumePendingTask(tx, tenantId, subject.issue.id, held));
+  unit.notify('svc_tasks');
+  return flagged(unit, resumed, await taskAfterResume(unit, resumed, { work, held }), actor);
+}
+
+/** The task that waits no longer for the pause, or a new one where the state has a task and the issue has none. */
+async function taskAfterResume(
+  unit: TransactionContext,
+  subject: IssueContext,
+  { work: { task, lingering }, held }: { work: CurrentWork; held: WorkTask['held'] },
+): Promise<WorkTask | null> {
+  const { issue, workflow } = subject;
+  if (task) {
+    const isHeld = task.status === 'pending' && task.held === 'paused';
+    const inBackoff = task.run_after !== null && Date.parse(task.run_after) > Date.parse(issue.now);
+    return isHeld ? { ...task, held: held ?? (inBackoff ? 'backoff' : null) } : task;
   }
-  return flagged(unit, subject, false, actor);
+  const taskType = taskTypeOf(workflow, issue.state);
+  if (taskType === null || (await awaitsWrite(unit, issue, issue.state))) return null;
+  return enqueueWork(unit, subject, { taskType, lingering });
 }
 
 /** Whether the issue needs no task in this state, because a pending host write does what is left or creates the task. */
@@ -115,22 +134,20 @@ async function awaitsWrite(unit: TransactionContext, issue: IssueRow, state: str
 
 async function flagged(
   unit: TransactionContext,
-  subject: IssueContext,
-  isPaused: boolean,
+  after: IssueContext,
+  task: WorkTask | null,
   actor: Actor,
 ): Promise<IssueContext> {
-  const after = { ...subject, issue: { ...subject.issue, is_paused: isPaused } };
   recordPipelineEvent(unit, after, {
-    eventType: isPaused ? 'issue_paused' : 'issue_resumed',
+    eventType: after.issue.is_paused ? 'issue_paused' : 'issue_resumed',
     agent: actor.type,
     payload: {
       actorId: actor.id,
     },
   });
   // The next pull request of a merge train goes on at once, or this one again.
-  unit.send(hastenTrain(unit.tx, { tenantId: unit.tenantId, repoId: subject.issue.repo_id }));
-  unit.notify('svc_projections');
-  await projectIssue(unit, after);
+  hasten(unit, after);
+  await projectIssue(unit, after, [], task);
   return after;
 }
 
@@ -138,12 +155,12 @@ async function flagged(
  * Back to the state in which the issue was stopped. Its dependencies are given up, or the engine would stop it again
  * immediately.
  */
-async function unblock(unit: TransactionContext, subject: IssueContext, actor: Actor): Promise<IssueContext> {
+async function unblock(unit: TransactionContext, { subject, work }: OnIssue, actor: Actor): Promise<IssueContext> {
   const { issue } = subject;
   if (!issue.is_blocked) return subject;
   const child = { repoId: issue.repo_id, number: issue.issue_number };
-  await resolveEdgesOf(unit.tx, unit.tenantId, child, 'operator');
-  return (await moveBy(unit, subject, { cause: { trigger: 'unblocked' }, actor: actor })).subject;
+  unit.send(resolveEdgesOf(unit.tx, unit.tenantId, child, 'operator'));
+  return (await moveBy(unit, subject, { cause: { trigger: 'unblocked' }, actor, work })).subject;
 }
 
 /**
@@ -151,38 +168,47 @@ async function unblock(unit: TransactionContext, subject: IssueContext, actor: A
  * that failed; the block ends when its outcome is applied. A used-up budget keeps holding it: otherwise anybody who may
  * comment could exceed the limit. Raising the limit releases it immediately.
  */
-async function retry(unit: TransactionContext, subject: IssueContext): Promise<IssueContext> {
+async function retry(unit: TransactionContext, { subject, work }: OnIssue): Promise<IssueContext> {
   const { issue, workflow } = subject;
   const from = issue.state === 'failure-blocked' ? (issue.blocked_from_state ?? issue.state) : issue.state;
   const taskType = taskTypeOf(workflow, from as State);
   if (!taskType) return subject;
-  const task = await lockWorkTask(unit.tx, unit.tenantId, issue.id);
-  if (!task) {
-    if (!(await awaitsWrite(unit, issue, from)))
-      await enqueueWork(unit, subject, { taskType: taskType as WorkTaskType });
-  } else if (task.status === 'pending') {
-    const lingers = (await lingeringRun(unit.tx, unit.tenantId, issue.id)) !== undefined;
-    const held = await currentHold(unit, issue);
-    // While the worker of a withdrawn task may still be working, the branch is not free.
-    await setTask(unit.tx, unit.tenantId, task.id, { attempt: 0, ...(!lingers && { held, run_after: null }) });
-    unit.notify('svc_tasks');
-  }
-  await projectIssue(unit, subject);
+  await projectIssue(unit, subject, [], await restarted(unit, subject, { work, taskType, from: from as State }));
   return subject;
 }
 
+/** The issue's task at its first attempt: its waiting one, or a new one; a claimed one goes on. */
+async function restarted(
+  unit: TransactionContext,
+  subject: IssueContext,
+  { work: { task, lingering }, taskType, from }: { work: CurrentWork; taskType: WorkTaskType; from: State },
+): Promise<WorkTask | null> {
+  const { issue } = subject;
+  if (!task) {
+    if (await awaitsWrite(unit, issue, from)) return null;
+    return enqueueWork(unit, subject, { taskType, lingering });
+  }
+  if (task.status !== 'pending') return task;
+  const held = await currentHold(unit, issue);
+  // While the worker of a withdrawn task may still be working, the branch is not free.
+  const waits = lingering !== undefined;
+  unit.send(restartPendingTask(unit.tx, unit.tenantId, task.id, { held, waits }));
+  unit.notify('svc_tasks');
+  return { ...task, attempt: 0, held: waits ? task.held : held };
+}
+
 /** Ends the issue without a result. A running worker is notified at its next heartbeat. */
-async function cancel(unit: TransactionContext, subject: IssueContext, actor: Actor): Promise<IssueContext> {
-  return (await moveBy(unit, subject, { cause: { trigger: 'cancelled' }, actor: actor })).subject;
+async function cancel(unit: TransactionContext, { subject, work }: OnIssue, actor: Actor): Promise<IssueContext> {
+  return (await moveBy(unit, subject, { cause: { trigger: 'cancelled' }, actor, work })).subject;
 }
 
 /**
  * Discards the result and restarts from the plan. Our row of the pull request is closed immediately, so that its later
  * close on the host has no effect.
  */
-async function reimplement(unit: TransactionContext, subject: IssueContext, actor: Actor): Promise<IssueContext> {
-  await clearReviewRemarks(unit.tx, unit.tenantId, subject.issue.id);
-  const moved = await moveBy(unit, subject, { cause: { trigger: 'reimplement' }, actor });
+async function reimplement(unit: TransactionContext, { subject, work }: OnIssue, actor: Actor): Promise<IssueContext> {
+  unit.send(clearReviewRemarks(unit.tx, unit.tenantId, subject.issue.id));
+  const moved = await moveBy(unit, subject, { cause: { trigger: 'reimplement' }, actor, work });
   if (subject.pr) await updatePullRequest(unit.tx, unit.tenantId, subject.pr.id, { state: 'closed' });
   return moved.subject;
 }

@@ -1,8 +1,8 @@
 import { AppError, isState, type State, validTargets } from '@pipeline/domain';
-import { activeWorkflow, commandedAt, type IssueRow, issueById, lockIssue, resolveEdgesOf } from '@pipeline/store';
+import { activeWorkflow, commandedAt, issueById, resolveEdgesOf } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
-import type { Actor, IssueKey } from '../context/issue-context.ts';
-import { loadIssueContext } from '../context/load-issue.ts';
+import type { Actor, IssueContext, IssueKey, OpenIssue } from '../context/issue-context.ts';
+import { openIssue } from '../context/load-issue.ts';
 import { recordOperation } from '../records/records.ts';
 import { admit } from '../workflow/admit.ts';
 import { moveBy } from '../workflow/move.ts';
@@ -34,23 +34,23 @@ export function transitionIssue(
   actor: Actor,
 ): Promise<{ from: State; to: State }> {
   return inTenant(engine, key.tenantId, async (unit) => {
-    const issue = await lockIssue(unit.tx, unit.tenantId, key.issueId);
-    if (!issue) throw new AppError('ISSUE_NOT_FOUND', 'Issue not found');
-    return moveTo(unit, issue, targetState, actor);
+    const open = await openIssue(unit, key.issueId);
+    if (!open) throw new AppError('ISSUE_NOT_FOUND', 'Issue not found');
+    return moveTo(unit, open, targetState, actor);
   });
 }
 
-/** The same inside a transaction that has locked the issue. */
+/** The same inside a transaction that has opened the issue. */
 export async function moveTo(
   unit: TransactionContext,
-  issue: IssueRow,
+  { subject, work, hasWorkflow }: OpenIssue,
   targetState: string,
   actor: Actor,
 ): Promise<{ from: State; to: State }> {
+  const { issue } = subject;
   unit.send(commandedAt(unit.tx, issue, 'command_at', null));
-  const workflow = await activeWorkflow(unit.tx, unit.tenantId, issue.repo_id);
-  if (!workflow) throw unavailable();
-  const valid = validTargets(workflow, issue.state);
+  if (!hasWorkflow) throw unavailable();
+  const valid = validTargets(subject.workflow, issue.state);
   if (!isState(targetState) || !valid.includes(targetState)) {
     const targets = valid.join(', ') || 'none';
     throw new AppError(
@@ -58,16 +58,18 @@ export async function moveTo(
       `Cannot move from ${issue.state} to ${targetState}. Valid targets: ${targets}`,
     );
   }
-  if (issue.state === 'dependency-blocked') {
-    // Otherwise the next decision would send it back.
-    const child = { repoId: issue.repo_id, number: issue.issue_number };
-    await resolveEdgesOf(unit.tx, unit.tenantId, child, 'operator');
-  }
-  const subject = await loadIssueContext(unit, issue);
-  const moved = await moveBy(unit, subject, { cause: { trigger: 'operator', target: targetState }, actor });
-  recordOperation(unit, subject, actor, { action: 'transition', from: issue.state, to: targetState });
+  const free = issue.state === 'dependency-blocked' ? giveUpDependencies(unit, subject) : subject;
+  const moved = await moveBy(unit, free, { cause: { trigger: 'operator', target: targetState }, actor, work });
+  recordOperation(unit, free, actor, { action: 'transition', from: issue.state, to: targetState });
   if (targetState === 'new') await admit(unit, moved.subject);
   return { from: issue.state, to: targetState };
+}
+
+/** Otherwise the next decision would send the issue back. */
+function giveUpDependencies(unit: TransactionContext, subject: IssueContext): IssueContext {
+  const child = { repoId: subject.issue.repo_id, number: subject.issue.issue_number };
+  unit.send(resolveEdgesOf(unit.tx, unit.tenantId, child, 'operator'));
+  return { ...subject, openDependencies: 0 };
 }
 
 const unavailable = (): AppError => new AppError('WORKFLOW_UNAVAILABLE', 'The repo has no active workflow snapshot');

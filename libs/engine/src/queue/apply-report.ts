@@ -100,7 +100,7 @@ async function applyOutcome(unit: TransactionContext, claim: HeldClaim, body: Re
     actor: actor,
     stop: { question },
     // The claim's task was the issue's only one, and is deleted.
-    ...(claim.around && { work: { task: undefined, lingering: claim.around.lingering } }),
+    ...(claim.around && { work: { task: undefined, lingering: claim.around.context.lingering } }),
   });
   return moved.subject.issue.state as State;
 }

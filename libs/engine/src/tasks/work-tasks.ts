@@ -1,19 +1,10 @@
 import { comparedAgentOf, type Hold, priorityOf, URGENT_LABEL, type WorkTaskType } from '@pipeline/domain';
 import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
-import { deleteTask, enqueueTasks, lingeringRun, lockWorkTask, type TaskRow, updateRun } from '@pipeline/store';
+import { deleteTask, enqueueTasks, lingeringRun, lockWorkTask, updateRun } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
-import type { IssueContext, WorkTask } from '../context/issue-context.ts';
+import type { CurrentWork, IssueContext, WorkTask } from '../context/issue-context.ts';
 import { currentHold } from '../costs/holds.ts';
 import { recordTaskEvent } from '../records/records.ts';
-
-/** A withdrawn claim whose worker may still be working. */
-type Lingering = NonNullable<Awaited<ReturnType<typeof lingeringRun>>>;
-
-/** The task of an issue, locked, and a worker that may still be working on a withdrawn one. */
-export interface CurrentWork {
-  task: TaskRow | undefined;
-  lingering: Lingering | undefined;
-}
 
 export async function lockCurrentWork({ tx, tenantId }: TransactionContext, issueId: number): Promise<CurrentWork> {
   const [task, lingering] = await Promise.all([
@@ -52,7 +43,7 @@ interface WorkOrder {
   /** A further attempt of the same task, by the same agent. */
   retry?: { workId: string; attempt: number; held: Hold; delayMs: number; comparedAgent: string };
   /** Read when it is not given. */
-  lingering?: Lingering | undefined;
+  lingering?: CurrentWork['lingering'];
 }
 
 /**

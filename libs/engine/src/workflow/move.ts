@@ -21,17 +21,17 @@ import {
   type PullRequestRow,
   resolveEdgesAtEnd,
   setApproval,
+  setStop,
   settleSiIssue,
-  updateIssue,
   withdrawProjections,
 } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
-import { type Actor, ENGINE, type IssueContext } from '../context/issue-context.ts';
+import { type Actor, type CurrentWork, ENGINE, type IssueContext } from '../context/issue-context.ts';
 import { settleFindings } from '../knowledge/finding-status.ts';
 import { closingActions, projectIssue, queueProjections } from '../outbox/project.ts';
 import { recordPipelineEvent, recordTransition } from '../records/records.ts';
 import { enqueueRetrospect } from '../tasks/side-tasks.ts';
-import { type CurrentWork, lockCurrentWork, replaceWorkTask } from '../tasks/work-tasks.ts';
+import { lockCurrentWork, replaceWorkTask } from '../tasks/work-tasks.ts';
 import { decideFor } from './decision.ts';
 import { settlePlan } from './settle-plan.ts';
 
@@ -150,7 +150,7 @@ export async function advance(
 }
 
 /** The pull request may have left its place in the merge train of its repo: the next one goes on at once. */
-function hasten(unit: TransactionContext, { issue, repo }: IssueContext): void {
+export function hasten(unit: TransactionContext, { issue, repo }: IssueContext): void {
   if (repo.merge_train !== 'serial') return;
   unit.send(hastenTrain(unit.tx, { tenantId: unit.tenantId, repoId: issue.repo_id }));
   unit.notify('svc_projections');
@@ -284,9 +284,9 @@ async function updateStop(
     block_classification: stop.blockClassification ?? issue.block_classification,
     ...lastErrorOf(issue, { lastError: stop.lastError ?? issue.last_error }),
   };
-  const lifted = LIFTED.includes(change.block_classification) ? {} : { auto_unblock_at: null };
-  unit.send(updateIssue(unit.tx, unit.tenantId, issue.id, { ...change, ...lifted }));
-  return { ...subject, issue: { ...issue, ...change, ...lifted } };
+  const keepsLift = LIFTED.includes(change.block_classification);
+  unit.send(setStop(unit.tx, issue, change, keepsLift));
+  return { ...subject, issue: { ...issue, ...change, ...(!keepsLift && { auto_unblock_at: null }) } };
 }
 
 function recordBlock(unit: TransactionContext, moved: IssueContext, reasonBefore: string | null, actor: Actor): void {

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { report, start } from '@pipeline/engine';
+import { actOnIssue, report, start, transitionIssue } from '@pipeline/engine';
+import { findIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { applyHostIssue, claimNext, drain, goodOutcome, hostIssue, makeBench, paid, refOf } from '../harness.ts';
 import { countingStore } from '../statement-cost.ts';
@@ -8,12 +9,13 @@ const database = testDatabase();
 
 /**
  * Grows only with a reason: each round trip holds the locks of the issue and its run for longer. The start and the commit
- * of a transaction count; without them a claim and a report are four statements, and a start is one.
+ * of a transaction count; without them a claim, a report and an action are four statements: two that read, two that write.
  */
 const MOST = {
   claim: { statements: 6, packets: 3 },
   start: { statements: 1, packets: 1 },
   report: { statements: 6, packets: 2 },
+  action: { statements: 6, packets: 2 },
 };
 
 test('a claim, its start and a report with a cost stay within their statements and round trips', async () => {
@@ -40,6 +42,30 @@ test('a claim, its start and a report with a cost stay within their statements a
       })
       .map(([name, cost]) => of(name, cost));
     expect(over).toEqual([]);
+  }
+  await store.close();
+});
+
+test("a person's actions on an issue stay within their statements and round trips", async () => {
+  const { store, costOf } = countingStore(database);
+  const bench = await makeBench(store);
+  await applyHostIssue(bench, hostIssue(2));
+  await drain(bench);
+  const issue = await findIssue(store.tenant, bench.tenantId, bench.repo.id, 2);
+  const key = { tenantId: bench.tenantId, issueId: issue?.id ?? 0 };
+  const actor = { type: 'operator', id: 'ada', agent: null } as const;
+  const act = (action: 'pause' | 'resume' | 'retry' | 'unblock') => actOnIssue(bench.engine, key, action, actor);
+  const actions: [string, () => Promise<unknown>][] = [
+    ['pause', () => act('pause')],
+    ['resume', () => act('resume')],
+    ['retry', () => act('retry')],
+    ['transition', () => transitionIssue(bench.engine, key, 'failure-blocked', actor)],
+    ['unblock', () => act('unblock')],
+  ];
+  for (const [name, perform] of actions) {
+    const { result: _state, ...cost } = await costOf(perform());
+    expect({ name, ...cost }).toEqual({ name, ...MOST.action });
+    await drain(bench);
   }
   await store.close();
 });

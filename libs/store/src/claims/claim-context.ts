@@ -3,7 +3,6 @@ import { byIndex, callsOf } from '../costs/invocations.ts';
 import type { Tx } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import { contextColumns, contextOf, type IssueContextRow, ownPr } from '../issues/issue-context.ts';
-import { type LingeringRun, lingeringOf } from '../queue/runs.ts';
 import type { BookedCall } from '../records/records.ts';
 import { type HeldTask, heldBy } from '../workers/present-workers.ts';
 
@@ -13,8 +12,6 @@ export interface ClaimContextRow {
   context: IssueContextRow;
   /** Recorded values of each model call of the run, by index. */
   calls: Map<number, BookedCall>;
-  /** A withdrawn claim whose worker may still be working on the issue, and for how many milliseconds at most. */
-  lingering: LingeringRun | undefined;
   /** The tasks of its worker, this one among them; oldest first. */
   held: HeldTask[];
 }
@@ -24,7 +21,6 @@ type Part = RawBuilder<unknown>;
 const around = (tenantId: Part, those: Part) => sql<Record<string, unknown>>`
     select run.id as run_id, ${contextColumns(tenantId, sql`run.issue_id`, sql`run.issue_number`)},
       (select json_agg(c) from (${callsOf(sql`run.id`, tenantId)}) c) as calls,
-      (select row_to_json(l) from (${lingeringOf(sql`run.issue_id`, tenantId)}) l) as lingering,
       ${heldBy(sql`run.worker_id`, tenantId)} as held
     from runs run
     join repos repo on repo.tenant_id = ${tenantId} and repo.id = run.repo_id
@@ -64,6 +60,5 @@ export async function contextsOfClaims(
 const aroundOf = (row: Readonly<Record<string, unknown>>): ClaimContextRow => ({
   context: contextOf(row),
   calls: byIndex((row.calls ?? []) as (BookedCall & { invocation_index: number })[]),
-  lingering: (row.lingering ?? undefined) as LingeringRun | undefined,
   held: (row.held ?? []) as HeldTask[],
 });

@@ -4,7 +4,7 @@ import { svcNow, svcNowPlus } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
-import { type Params, prepared } from '../driver/prepared.ts';
+import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
 
 /**
  * The host facts of an issue that the pipeline has applied, with the host's timestamps. The row is read and written
@@ -81,18 +81,20 @@ interface IssueId {
   id: number;
 }
 
+const acted = preparedWrite('host-acted-now', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+  db
+    .updateTable('issue_host_facts')
+    .set({ acted_at: svcNowPlus(CLOCKS_DIFFER_MS) })
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId')),
+);
+
 /**
  * Records that the pipeline ended an issue itself. Until the host reports when it was closed, a request counts only if
  * it is newer than this moment on any clock.
  */
-export async function actedNow(tx: Tx, issue: IssueId): Promise<void> {
-  await tx
-    .updateTable('issue_host_facts')
-    .set({ acted_at: svcNowPlus(CLOCKS_DIFFER_MS) })
-    .where('tenant_id', '=', issue.tenant_id)
-    .where('issue_id', '=', issue.id)
-    .execute();
-}
+export const actedNow = (tx: Tx, issue: IssueId): Promise<void> =>
+  acted.run(tx, { tenantId: issue.tenant_id, issueId: issue.id });
 
 /** Records the host's time of the close that ended an issue. */
 export async function actedAt(tx: Tx, issue: IssueId, at: string): Promise<void> {
@@ -104,23 +106,33 @@ export async function actedAt(tx: Tx, issue: IssueId, at: string): Promise<void>
     .execute();
 }
 
+type Commanded = { tenantId: number; issueId: number; at: string | null };
+
+const commandedIn = (db: Db, p: Params<Commanded>, column: 'pause_at' | 'command_at') => {
+  // Without a time: the earliest that it can have been by the host's clock.
+  const time = sql<string>`coalesce(${p('at')}::timestamptz, ${svcNowPlus(-CLOCKS_DIFFER_MS)})`;
+  return db
+    .updateTable('issue_host_facts')
+    .from(sql<{ time: string }>`(select ${time} as time)`.as('given'))
+    .set({ [column]: sql.ref('given.time') })
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId'))
+    .where((eb) => eb.or([eb(column, 'is', null), eb(column, '<', eb.ref('given.time'))]));
+};
+
+const commanded = {
+  pause_at: preparedWrite('host-pause-at', (db, p: Params<Commanded>) => commandedIn(db, p, 'pause_at')),
+  command_at: preparedWrite('host-command-at', (db, p: Params<Commanded>) => commandedIn(db, p, 'command_at')),
+};
+
 /**
  * Records when a person last paused or resumed an issue (`pause_at`), or ran another command (`command_at`): older host
  * events no longer apply. A later time that is stored already stays.
  * @param at the host's time; null = now, by the store's clock.
  */
-export async function commandedAt(
+export const commandedAt = (
   tx: Tx,
   issue: IssueId,
   column: 'pause_at' | 'command_at',
   at: string | null,
-): Promise<void> {
-  const time = at === null ? svcNowPlus(-CLOCKS_DIFFER_MS) : sql<string>`${at}::timestamptz`;
-  await tx
-    .updateTable('issue_host_facts')
-    .set({ [column]: time })
-    .where('tenant_id', '=', issue.tenant_id)
-    .where('issue_id', '=', issue.id)
-    .where((eb) => eb.or([eb(column, 'is', null), eb(column, '<', time)]))
-    .execute();
-}
+): Promise<void> => commanded[column].run(tx, { tenantId: issue.tenant_id, issueId: issue.id, at });

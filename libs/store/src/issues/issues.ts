@@ -181,6 +181,29 @@ export async function enterState(
   await enter.run(tx, { ...change, tenantId: issue.tenant_id, id: issue.id, autoUnblockIn });
 }
 
+/** Columns that change when something else stops an issue that is stopped already. */
+type Stop = Pick<
+  Selectable<DB['issues']>,
+  'block_reason' | 'block_classification' | 'last_error' | 'error_fingerprint'
+>;
+
+const stop = preparedPatch('set-stop', 'issues', (p: Params<Stop & { keepsLift: boolean }>) => ({
+  block_reason: p('block_reason'),
+  block_classification: p('block_classification'),
+  last_error: p('last_error'),
+  error_fingerprint: p('error_fingerprint'),
+  auto_unblock_at: sql`case when ${p('keepsLift')}::boolean then auto_unblock_at end`,
+  updated_at: svcNow,
+}));
+
+/** Replaces why a locked issue is stopped. @param keepsLift whether its block is still lifted automatically. */
+export const setStop = (
+  tx: Tx,
+  issue: { tenant_id: number; id: number },
+  change: Stop,
+  keepsLift: boolean,
+): Promise<void> => stop.run(tx, { ...change, tenantId: issue.tenant_id, id: issue.id, keepsLift });
+
 interface PlanChange {
   plan: string;
   planned_files: string[];
@@ -253,5 +276,17 @@ export async function oldestHostUpdate(db: Db, tenantId: number, repoId: number)
   return row?.oldest ?? null;
 }
 
+const paused = preparedPatch('pause-issue', 'issues', () => ({
+  is_paused: sql.lit(true),
+  paused_at: svcNow,
+  updated_at: svcNow,
+}));
+const resumed = preparedPatch('resume-issue', 'issues', () => ({
+  is_paused: sql.lit(false),
+  paused_at: sql.lit(null),
+  updated_at: svcNow,
+}));
+
+/** Pauses or resumes a locked issue. */
 export const setPaused = (tx: Tx, tenantId: number, issueId: number, isPaused: boolean): Promise<void> =>
-  updateIssue(tx, tenantId, issueId, { is_paused: isPaused, paused_at: isPaused ? svcNow : null });
+  (isPaused ? paused : resumed).run(tx, { tenantId, id: issueId });

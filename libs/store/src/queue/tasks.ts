@@ -1,5 +1,5 @@
 import { type Hold, WORK_TASK_TYPES } from '@pipeline/domain';
-import { type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { CURRENT_TIME, svcNow } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
@@ -147,7 +147,9 @@ export async function releaseHeldTask(
 }
 
 /** The waiting time starts now, unless it already had; of consecutive holds the last one counts. */
-const readyNow = sql<string>`least(svc_now(), case when held is null and status = 'pending' then ready_at else 'infinity' end)`;
+const readyBy = (now: RawBuilder<unknown>) =>
+  sql<string>`least(${now}, case when held is null and status = 'pending' then ready_at else 'infinity' end)`;
+const readyNow = readyBy(sql`svc_now()`);
 
 /** Updates a task that the caller has locked. */
 export async function setTask(tx: Tx, tenantId: number, taskId: string, change: Change<'tasks'>): Promise<void> {
@@ -174,26 +176,59 @@ export const putBackTask = (
     lease_expires_at: null,
   });
 
-/** Holds the waiting task of a paused issue; the end of another hold is kept. */
-export async function holdPendingTask(tx: Tx, tenantId: number, issueId: number): Promise<void> {
-  await tx
+const holdTask = preparedWrite('hold-pending-task', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+  db
     .updateTable('tasks')
-    .set({ held: 'paused' })
-    .where('tenant_id', '=', tenantId)
-    .where('issue_id', '=', issueId)
-    .where('status', '=', 'pending')
-    .execute();
-}
+    .set({ held: sql.lit('paused' as const) })
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId'))
+    .where('status', '=', sql.lit('pending' as const)),
+);
 
-/** Restores the waiting task of a resumed issue to its other hold, such as its backoff, or makes it claimable. */
-export async function resumePendingTask(tx: Tx, tenantId: number, issueId: number, held: Hold | null): Promise<void> {
-  await tx
+/** Holds the waiting task of a paused issue; the end of another hold is kept. */
+export const holdPendingTask = (tx: Tx, tenantId: number, issueId: number): Promise<void> =>
+  holdTask.run(tx, { tenantId, issueId });
+
+type Resumed = { tenantId: number; issueId: number; held: Hold | null };
+
+const resumeTask = preparedWrite('resume-pending-task', (db, p: Params<Resumed>) =>
+  db
     .updateTable('tasks')
     .from(CURRENT_TIME)
-    .set({ held: held ?? sql<'backoff' | null>`case when run_after > n.now then 'backoff' end`, ready_at: svcNow })
-    .where('tenant_id', '=', tenantId)
-    .where('issue_id', '=', issueId)
-    .where('status', '=', 'pending')
-    .where('held', '=', 'paused')
-    .execute();
-}
+    .set({
+      held: sql<Hold | null>`coalesce(${p('held')}::text, case when run_after > n.now then 'backoff' end)`,
+      ready_at: svcNow,
+    })
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId'))
+    .where('status', '=', sql.lit('pending' as const))
+    .where('held', '=', sql.lit('paused' as const)),
+);
+
+/** Restores the waiting task of a resumed issue to its other hold, such as its backoff, or makes it claimable. */
+export const resumePendingTask = (tx: Tx, tenantId: number, issueId: number, held: Hold | null): Promise<void> =>
+  resumeTask.run(tx, { tenantId, issueId, held });
+
+type Restarted = { tenantId: number; taskId: string; held: Hold | null; waits: boolean };
+
+const restart = preparedWrite('restart-pending-task', (db, p: Params<Restarted>) =>
+  db
+    .updateTable('tasks')
+    .from(CURRENT_TIME)
+    .set({
+      attempt: sql.lit(0),
+      held: sql<Hold | null>`case when ${p('waits')}::boolean then held else ${p('held')}::text end`,
+      run_after: sql`case when ${p('waits')}::boolean then run_after end`,
+      ready_at: sql`case when ${p('waits')}::boolean then ready_at else ${readyBy(sql`n.now`)} end`,
+    })
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', p('taskId')),
+);
+
+/** Sets a locked pending task back to its first attempt. @param waits it stays held, until the time it is held to. */
+export const restartPendingTask = (
+  tx: Tx,
+  tenantId: number,
+  taskId: string,
+  { held, waits }: { held: Hold | null; waits: boolean },
+): Promise<void> => restart.run(tx, { tenantId, taskId, held, waits });

@@ -4,6 +4,7 @@ import { svcNow } from '../driver/clock.ts';
 import type { DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
+import { type Params, preparedWrite } from '../driver/prepared.ts';
 import type { IssuePlace } from './dependencies.ts';
 
 interface EdgeEnd extends IssuePlace {
@@ -65,23 +66,27 @@ export async function resolveEdgesAtEnd(
     .execute();
 }
 
+type GivenUp = { tenantId: number; repoId: number; number: number; by: string };
+
+// With the end of a parent it has one edge in common at most, so neither waits for the other while that waits for it.
+const giveUp = preparedWrite('give-up-dependencies', (db, p: Params<GivenUp>) =>
+  db
+    .updateTable('issue_edges')
+    .set({ active: sql.lit(false), resolved_by: p('by'), resolved_at: svcNow })
+    .where('tenant_id', '=', p('tenantId'))
+    .where('kind', '=', sql.lit('depends_on' as const))
+    .where('child_repo_id', '=', p('repoId'))
+    .where('child_issue_number', '=', p('number'))
+    .where('active', '=', sql.lit(true)),
+);
+
 /** Marks every active edge on which this issue waits as resolved by an operator. */
-export async function resolveEdgesOf(
+export const resolveEdgesOf = (
   tx: Tx,
   tenantId: number,
   child: { repoId: number; number: number },
   by: string,
-): Promise<void> {
-  await tx
-    .updateTable('issue_edges')
-    .set({ active: false, resolved_by: by, resolved_at: svcNow })
-    .where('tenant_id', '=', tenantId)
-    .where('kind', '=', 'depends_on')
-    .where('child_repo_id', '=', child.repoId)
-    .where('child_issue_number', '=', child.number)
-    .where('active', '=', true)
-    .execute();
-}
+): Promise<void> => giveUp.run(tx, { tenantId, repoId: child.repoId, number: child.number, by });
 
 /**
  * Resolves the edges of this issue to parents that were done before the edge was inserted: the end of a parent resolves
