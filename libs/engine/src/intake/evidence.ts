@@ -41,8 +41,10 @@ export async function evidenceFor(intake: Intake, event: IssueEvent): Promise<Ev
   const [self, isPerson] = await Promise.all([host.login(), host.isPerson()]);
   const known = await findIssue(engine.store.tenant, repo.tenant_id, repo.id, issue.number);
   if (!known) return { isPerson, ...(await admissionEvidence(intake, event, self)) };
-  const facts = (await hostFactsOf(engine.store.tenant, repo.tenant_id, known.id)) ?? firstFacts(known);
   const differs = !sameText(issue, known);
+  if (!differs && known.state !== 'done')
+    return { self, isPerson, history: null, text: null, hostStates: NO_HOST_STATES };
+  const facts = (await hostFactsOf(engine.store.tenant, repo.tenant_id, known.id)) ?? firstFacts(known);
   const needed = known.state === 'done' ? mayBeRequest(event, facts) : differs && needsEditor(event, facts);
   const history = needed ? await historyOf(intake, issue.number) : null;
   const text = differs ? await verdictOn(intake, event, { self, history, known, facts }) : null;

@@ -5,21 +5,24 @@ import {
   type HistoryEvent,
   type HostIssue,
   humanAssignee,
+  type IssueText,
   PAUSED_LABEL,
   sameText,
 } from '@pipeline/domain';
 import {
   actedAt,
   findIssue,
+  followHost,
   type HostFactsRow,
   hasOpenProjections,
+  hostFactsOfNumber,
   type IssueRow,
   pullRequestsOf,
   resolveEdgesAtEnd,
   resolveEdgesToHost,
   saveHostFacts,
+  setText,
   storeNow,
-  updateIssue,
 } from '@pipeline/store';
 import { inTenant, type TransactionContext } from '../context/context.ts';
 import type { Actor, IssueContext } from '../context/issue-context.ts';
@@ -33,6 +36,7 @@ import { applyTextEdit } from '../workflow/text-edit.ts';
 import { type Evidence, evidenceFor, mayBeRequest, wantsIn } from './evidence.ts';
 import {
   factsOf,
+  firstFacts,
   type IssueEvent,
   isClose,
   labelsAfter,
@@ -83,8 +87,15 @@ async function applyOnce(intake: Intake, event: IssueEvent, applied: boolean): P
   const { workerLogins } = engine.settings().review;
   const own = evidence.isPerson ? workerLogins : [evidence.self, ...workerLogins];
   return inTenant(engine, repo.tenant_id, async (unit) => {
-    const subject = await lockIssueContext(unit, { repoId: repo.id, number: issue.number });
-    if (subject) return applyToIssue(unit, subject, { event, evidence, applied, own });
+    const place = { repoId: repo.id, number: issue.number };
+    const [subject, facts] = await Promise.all([
+      lockIssueContext(unit, place),
+      hostFactsOfNumber(unit.tx, unit.tenantId, place),
+    ]);
+    if (subject) {
+      const known = facts ?? firstFacts(subject.issue);
+      return applyToIssue(unit, subject, { event, evidence, applied, own, facts: known });
+    }
     if (issue.state === 'closed') await resolveEdgesToClosed(unit, repo.id, issue.number);
     if (!wantsIn(issue)) return 'applied';
     if (!evidence.text) return 'unprepared';
@@ -136,32 +147,45 @@ interface Fact {
   applied: boolean;
   /** Logins of the pipeline and its workers. */
   own: readonly string[];
+  /** What was applied before. */
+  facts: HostFactsRow;
 }
 
 async function applyToIssue(unit: TransactionContext, subject: IssueContext, fact: Fact): Promise<Outcome> {
-  const { event, evidence } = fact;
+  const { event, evidence, facts } = fact;
   const { issue } = subject;
-  const facts = await factsOf(unit, issue);
   const age = compareStamps(event.issue.updatedAt, issue.host_updated_at);
   if (event.action === 'seen' && age < 0) return 'applied';
   if (!fact.applied && age === 0 && isBefore(event, facts)) return 'later';
   const status = await pollStatus(unit, issue, event);
   const order = status === 'current' ? orderOf(event, issue, facts) : 'old';
   if (order === 'unclear') return 'unclear';
-  if (!isPrepared(subject, fact, facts)) return 'unprepared';
+  if (!isPrepared(subject, fact)) return 'unprepared';
   const text = readText(event, { stored: issue, facts }, evidence.text);
   const labels = status === 'current' ? labelsAfter(issue, event, facts) : issue.labels;
-  const news = { ...text.accepted, ...(age >= 0 && hostFacts(event.issue)), ...shownChange(text.facts), labels };
-  await updateIssue(unit.tx, unit.tenantId, issue.id, news);
+  const news = { ...(age >= 0 && hostFacts(event.issue)), ...shownChange(text.facts), labels };
+  const renewed = { ...subject, issue: withView(unit, issue, news, text.accepted) };
   const reported = status === 'current' ? timesAfter(text.facts, event) : text.facts;
-  await saveHostFacts(unit.tx, withAssignee(reported, event, fact.own), fact.applied);
-  const renewed = { ...subject, issue: { ...issue, ...news } };
+  unit.send(saveHostFacts(unit.tx, withAssignee(reported, event, fact.own), fact.applied));
   recordText(unit, renewed, facts, text.facts);
   const isFollowed = text.accepted !== null && event.issue.state === 'open' && issue.state !== 'done';
   const after = isFollowed ? await applyTextEdit(unit, renewed, issue.body, evidence.hostStates) : renewed;
-  if (status === 'current') await applyChange(unit, after, { ...fact, facts, order });
+  if (status === 'current') await applyChange(unit, after, { ...fact, order });
   else if (facts.changed_sha256 !== text.facts.changed_sha256) await projectIssue(unit, after);
   return status === 'later' ? 'later' : 'applied';
+}
+
+/** Stores what the host shows, and the text that agents get from now on; null = the same. */
+function withView(
+  unit: TransactionContext,
+  issue: IssueRow,
+  news: Partial<IssueRow>,
+  text: IssueText | null,
+): IssueRow {
+  const renewed = { ...issue, ...news, ...text };
+  unit.send(followHost(unit.tx, issue, renewed));
+  if (text) unit.send(setText(unit.tx, issue, text));
+  return renewed;
 }
 
 /** A poll may have read the issue before the last applied webhook with the same timestamp. */
@@ -169,7 +193,7 @@ const isBefore = ({ readAt }: IssueEvent, { seen_at }: HostFactsRow): boolean =>
   readAt !== undefined && seen_at !== null && Date.parse(readAt) <= Date.parse(seen_at);
 
 /** Whether all data that the event's effect depends on was read before. */
-function isPrepared({ issue }: IssueContext, { event, evidence }: Fact, facts: HostFactsRow): boolean {
+function isPrepared({ issue }: IssueContext, { event, evidence, facts }: Fact): boolean {
   if (issue.state === 'done' && mayBeRequest(event, facts) && !evidence.history) return false;
   return evidence.text !== null || sameText(event.issue, issue);
 }
@@ -192,7 +216,6 @@ function orderAfter(at: string, known: string | null, changes: boolean): Order {
 }
 
 interface OrderedFact extends Fact {
-  facts: HostFactsRow;
   order: Order;
 }
 

@@ -92,26 +92,29 @@ async function claimChecked(
     tokenHash,
     repeats: request.claimSecret === undefined ? null : tokenHash,
   }));
-  const [{ tenantId, ...order }, { leaseMs }] = [orderOf(requests), engine.settings()];
+  const { leaseMs } = engine.settings();
+  const { tenantId, ...order } = orderOf(requests);
   const answers = await claimForWorkers(engine.store.tenant, tenantId, { ...order, claimers, leaseMs, isOpen });
   const claims: NewClaim[] = [];
   const repeated: ClaimRequest[] = [];
+  const draining = new Set<ClaimRequest>();
   const without: ClaimRequest[] = [];
   for (const [at, answer] of answers.entries()) {
     const token = tokens[at];
     if (!token) continue;
     const { request } = token;
+    if (answer.is_draining) draining.add(request);
     if (!answer.is_own) batch.results.set(request, { status: 'rejected', reason: unknownWorker(request.workerId) });
     else if (answer.task) claims.push({ ...token, row: answer.task });
     else if (answer.is_repeated) repeated.push(request);
-    else if (!answer.is_draining) without.push(request);
+    else without.push(request);
   }
   const unclaimed = await repeatClaims(engine, batch, repeated);
   const isLimited = answers.some((answer) => answer.is_limited);
   const agents = answers.some((answer) => answer.has_compared_tasks) ? order.agents : [];
   // While some find a task, another claim may have taken those of the others.
   const others = claims.length > 0 || isLimited ? [...without, ...unclaimed] : unclaimed;
-  return { claims, others, agents, isLimited };
+  return { claims, others: others.filter((request) => !draining.has(request)), agents, isLimited };
 }
 
 /** What the requests of a batch have in common. */
@@ -193,7 +196,8 @@ async function claimRound(
     }),
   );
   const claimers = [...tokens].map(([tokenHash, { request }]) => ({ workerId: request.workerId, tokenHash }));
-  const [{ tenantId, ...order }, { leaseMs }] = [orderOf(requests), engine.settings()];
+  const { leaseMs } = engine.settings();
+  const { tenantId, ...order } = orderOf(requests);
   const rows = await claimNext(engine.store.tenant, tenantId, { ...order, agents, claimers, leaseMs });
   return rows.flatMap((row) => {
     const token = tokens.get(row.claim_token_hash);

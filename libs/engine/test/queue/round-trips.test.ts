@@ -16,6 +16,7 @@ const MOST = {
   start: { statements: 1, packets: 1 },
   report: { statements: 6, packets: 2 },
   action: { statements: 6, packets: 2 },
+  event: { statements: 8, packets: 3 },
 };
 
 test('a claim, its start and a report with a cost stay within their statements and round trips', async () => {
@@ -67,5 +68,17 @@ test("a person's actions on an issue stay within their statements and round trip
     expect({ name, ...cost }).toEqual({ name, ...MOST.action });
     await drain(bench);
   }
+  await store.close();
+});
+
+test('an event about an issue of the host that changes no state stays within them', async () => {
+  const { store, costOf } = countingStore(database);
+  const bench = await makeBench(store);
+  const shown = hostIssue(3);
+  await applyHostIssue(bench, shown);
+  await drain(bench);
+  const labeled = { ...shown, labels: [...shown.labels, 'ui'], updatedAt: '2030-01-01T00:00:00Z' };
+  const { result: _, ...cost } = await costOf(applyHostIssue(bench, labeled));
+  expect(cost).toEqual(MOST.event);
   await store.close();
 });

@@ -1,9 +1,8 @@
 import { type HostIssue, textHash } from '@pipeline/domain';
-import { type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { svcNow, svcNowPlus } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
-import { jsonb } from '../driver/fragments.ts';
 import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
 
 /**
@@ -15,16 +14,39 @@ export type HostFactsRow = Omit<Selectable<DB['issue_host_facts']>, 'label_times
   label_times: Record<string, string>;
 };
 
+const FACTS = COLUMNS.issue_host_facts;
+
 const factsOf = prepared('host-facts-of-issue', (db, p: Params<{ tenantId: number; issueId: number }>) =>
   db
     .selectFrom('issue_host_facts')
-    .select(COLUMNS.issue_host_facts)
+    .select(FACTS)
     .where('tenant_id', '=', p('tenantId'))
     .where('issue_id', '=', p('issueId')),
 );
 
 export async function hostFactsOf(db: Db, tenantId: number, issueId: number): Promise<HostFactsRow | undefined> {
   return (await factsOf.first(db, { tenantId, issueId })) as HostFactsRow | undefined;
+}
+
+const factsOfNumber = prepared(
+  'host-facts-of-number',
+  (db, p: Params<{ tenantId: number; repoId: number; number: number }>) =>
+    db
+      .selectFrom('issue_host_facts as f')
+      .innerJoin('issues as i', (join) => join.onRef('i.id', '=', 'f.issue_id').on('i.tenant_id', '=', p('tenantId')))
+      .select(FACTS.map((column) => `f.${column}` as const))
+      .where('f.tenant_id', '=', p('tenantId'))
+      .where('i.repo_id', '=', p('repoId'))
+      .where('i.issue_number', '=', p('number')),
+);
+
+/** The same for an issue that is known by its number, so that it is read together with its lock. */
+export async function hostFactsOfNumber(
+  tx: Tx,
+  tenantId: number,
+  place: { repoId: number; number: number },
+): Promise<HostFactsRow | undefined> {
+  return (await factsOfNumber.first(tx, { tenantId, ...place })) as HostFactsRow | undefined;
 }
 
 type Admitted = Pick<HostIssue, 'title' | 'body' | 'updatedAt'> & {
@@ -56,22 +78,23 @@ export async function insertHostFacts(tx: Tx, issue: IssueId, admitted: Admitted
     .execute();
 }
 
+type FactColumns = Omit<HostFactsRow, 'label_times'> & { label_times: string };
+
+const CHANGING = FACTS.filter((column) => column !== 'tenant_id' && column !== 'issue_id');
+const listOf = (parts: readonly RawBuilder<unknown>[]) => sql.join(parts);
+
+const saving = (p: Params<FactColumns>, own: Partial<Record<keyof FactColumns, RawBuilder<unknown>>>) => sql`
+    insert into issue_host_facts (${listOf(FACTS.map((column) => sql.ref(column)))})
+    values (${listOf(FACTS.map((column) => own[column] ?? p(column)))})
+    on conflict (tenant_id, issue_id) do update
+      set ${listOf(CHANGING.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`))}`;
+
+const save = preparedWrite('save-host-facts', (_db, p: Params<FactColumns>) => saving(p, {}));
+const saveSeen = preparedWrite('save-seen-host-facts', (_db, p: Params<FactColumns>) => saving(p, { seen_at: svcNow }));
+
 /** Writes the whole row. @param applied a webhook was applied, so `seen_at` becomes the store's time. */
-export async function saveHostFacts(tx: Tx, facts: HostFactsRow, applied: boolean): Promise<void> {
-  const { tenant_id, issue_id, ...rest } = facts;
-  const seen_at = applied ? svcNow : rest.seen_at;
-  const values = { ...rest, label_times: jsonb(rest.label_times), seen_at };
-  await tx
-    .insertInto('issue_host_facts')
-    .values({ tenant_id, issue_id, ...values })
-    .onConflict((c) =>
-      c.columns(['tenant_id', 'issue_id']).doUpdateSet((eb) => {
-        const columns = Object.keys(values) as (keyof typeof values)[];
-        return Object.fromEntries(columns.map((column) => [column, eb.ref(`excluded.${column}`)]));
-      }),
-    )
-    .execute();
-}
+export const saveHostFacts = (tx: Tx, facts: HostFactsRow, applied: boolean): Promise<void> =>
+  (applied ? saveSeen : save).run(tx, { ...facts, label_times: JSON.stringify(facts.label_times) });
 
 /** Maximum difference assumed between the host's clock and the store's, where times of both are compared. */
 export const CLOCKS_DIFFER_MS = 5_000;

@@ -133,6 +133,37 @@ export async function updateIssue(tx: Tx, tenantId: number, issueId: number, cha
     .execute();
 }
 
+type HostView = Pick<
+  Selectable<DB['issues']>,
+  'url' | 'host_updated_at' | 'labels' | 'text_changed_at' | 'text_changed_by'
+>;
+
+const followed = preparedPatch('follow-host', 'issues', (p: Params<HostView>) => ({
+  url: p('url'),
+  host_updated_at: p('host_updated_at'),
+  labels: p('labels'),
+  text_changed_at: p('text_changed_at'),
+  text_changed_by: p('text_changed_by'),
+  updated_at: svcNow,
+}));
+
+/** Records what the host shows of a locked issue, beside its text. */
+export const followHost = (tx: Tx, issue: { tenant_id: number; id: number }, view: HostView): Promise<void> =>
+  followed.run(tx, { ...view, tenantId: issue.tenant_id, id: issue.id });
+
+const text = preparedPatch('set-text', 'issues', (p: Params<{ title: string; body: string }>) => ({
+  title: p('title'),
+  body: p('body'),
+  updated_at: svcNow,
+}));
+
+/** Replaces the text of a locked issue. */
+export const setText = (
+  tx: Tx,
+  issue: { tenant_id: number; id: number },
+  { title, body }: { title: string; body: string },
+): Promise<void> => text.run(tx, { title, body, tenantId: issue.tenant_id, id: issue.id });
+
 /** Columns that change with a new state. */
 type EnteredState = Pick<
   Selectable<DB['issues']>,
