@@ -15,11 +15,12 @@ import {
   historyOf,
   type IssueRow,
   lockClaims,
+  type RunRow,
   setHeadOfRun,
   type WorkerRow,
 } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
-import { updatePresence } from '../presence/worker-status.ts';
+import { updatePresence, updateWorkerStatus, type WorkerAtWork } from '../presence/worker-status.ts';
 
 export interface RecordedClaim extends PayloadFacts {
   /** Locked; undefined for one that is gone. */
@@ -47,11 +48,11 @@ export async function recordClaims(
   const byRun = locking.then((locked) => new Map(locked.map((claim) => [claim.run.id, claim])));
   const [locked, ...payloads] = await Promise.all([
     byRun,
-    ...claims.map((claim) =>
+    ...claims.map(({ row }) =>
       payloadOf(
         unit,
-        claim,
-        byRun.then((found) => found.get(claim.row.run_id)?.issue),
+        row,
+        byRun.then((found) => found.get(row.run_id)?.issue),
       ),
     ),
   ]);
@@ -62,11 +63,29 @@ export async function recordClaims(
     if (headSha) unit.send(setHeadOfRun(tx, tenantId, { runId: row.run_id, headSha }));
   }
   const recorded = payloads.map((each, at) => ({ ...each, worker: locked.get(claims[at]?.row.run_id ?? 0)?.worker }));
-  const workers = new Map(
-    recorded.flatMap(({ worker, held }) => (worker ? [[worker.id, { worker, held }] as const] : [])),
-  );
-  await updatePresence(unit, [...workers.values()], { alive: true });
+  await presentClaimers(unit, [...locked.values()], recorded);
   return recorded;
+}
+
+/**
+ * The workers hold their new tasks: what else they hold does not change their status. Of a claim that was withdrawn
+ * meanwhile the worker may hold nothing, so its tasks are read.
+ */
+async function presentClaimers(
+  unit: TransactionContext,
+  locked: readonly { run: RunRow; worker: WorkerRow | undefined }[],
+  recorded: readonly PayloadFacts[],
+): Promise<void> {
+  const shown = new Map(recorded.map((claim) => [claim.shown.id, claim.shown]));
+  const workers = new Map<string, WorkerAtWork>();
+  for (const { run, worker } of locked) {
+    const task = shown.get(run.task_id);
+    // Runs come in the order of their ids: the first one of a worker is its oldest.
+    if (worker && run.alive && task && !workers.has(worker.id)) workers.set(worker.id, { worker, held: [task] });
+  }
+  await updatePresence(unit, [...workers.values()], { alive: true });
+  const others = new Set(locked.map(({ run }) => run.worker_id)).difference(workers);
+  for (const workerId of [...others].sort()) await updateWorkerStatus(unit, workerId, { alive: true });
 }
 
 interface PayloadFacts {
@@ -75,8 +94,8 @@ interface PayloadFacts {
   promptVersion: number | null;
   costUsd: number;
   mayHaveSnippets: boolean;
-  /** The tasks of its worker, this one among them; oldest first. */
-  held: HeldTask[];
+  /** The task as its worker's status shows it. */
+  shown: HeldTask;
 }
 
 /**
@@ -86,12 +105,12 @@ interface PayloadFacts {
  */
 async function payloadOf(
   unit: TransactionContext,
-  { row: task, workerId }: { row: Claimed; workerId: string },
+  task: Claimed,
   reading: Promise<IssueRow | undefined>,
 ): Promise<PayloadFacts> {
   const { tx, tenantId } = unit;
   const { issue_id: issueId, issue_number: number, repo_id: repoId, task_type: taskType } = task;
-  const asked = factsOfTask(tx, { tenantId, repoId, issueId, number, taskType, workerId });
+  const asked = factsOfTask(tx, { tenantId, repoId, issueId, number, taskType });
   const [issue, facts] = await Promise.all([reading, asked]);
   const { pr, prompt, posts } = facts;
   const ofKind = (kind: string) => posts.filter((post) => post.kind === kind);
@@ -141,6 +160,6 @@ async function payloadOf(
     promptVersion: prompt?.version ?? null,
     costUsd: issue?.cost_usd ?? 0,
     mayHaveSnippets: facts.has_intelligence,
-    held: facts.held ?? [],
+    shown: { id: task.id, task_type: taskType, issue_number: number, owner: facts.owner, name: facts.name },
   };
 }

@@ -10,7 +10,6 @@ import { hasIntelligence } from '../knowledge/find-items.ts';
 import { type EndedRun, endedRunsFor } from '../queue/runs.ts';
 import type { RepoRow } from '../repos/repos.ts';
 import { promptFor } from '../tracks/si-issues.ts';
-import { type HeldTask, heldBy } from '../workers/present-workers.ts';
 
 interface OfTask {
   tenantId: number;
@@ -20,7 +19,6 @@ interface OfTask {
   /** 0 = a task without an issue. */
   number: number;
   taskType: TaskType;
-  workerId: string;
 }
 
 /** What the payload of a task contains beside its issue. */
@@ -36,8 +34,6 @@ export interface TaskFacts extends Pick<RepoRow, 'owner' | 'name' | 'clone_url' 
   attempts: EndedRun[];
   /** By name, at most 100. */
   checks: NonNullable<TaskPayload['checks']>;
-  /** The tasks that its worker holds, oldest first; null = none. */
-  held: HeldTask[] | null;
 }
 
 const PR_COLUMNS = ['number', 'url', 'head_sha', 'head_ref', 'title', 'body'];
@@ -51,7 +47,6 @@ const ofIssue = prepared(
       (select row_to_json(pr) from (${ownPullRequestFor(p('issueId'), p('tenantId'), PR_COLUMNS)}) pr) as pr,
       (select row_to_json(prompt) from (${promptFor(p)}) prompt) as prompt,
       ${hasIntelligence(p)} as has_intelligence,
-      ${heldBy(p('workerId'), p('tenantId'))} as held,
       ${jsonList(postsFor(p), 200)} as posts,
       ${jsonList(endedRunsFor(p), 20)} as attempts,
       ${jsonList(checksFor(p), 100)} as checks
@@ -61,21 +56,20 @@ const ofIssue = prepared(
 // To start the probes that find nothing for a task without an issue costs more than the rest of its claim.
 const ofRepo = prepared(
   'repo-payload',
-  (_db, p: Params<Pick<OfTask, 'tenantId' | 'repoId' | 'workerId'>>) => sql<Omit<TaskFacts, keyof typeof NO_ISSUE>>`
-    select ${REPO}, ${hasIntelligence(p)} as has_intelligence, ${heldBy(p('workerId'), p('tenantId'))} as held
+  (_db, p: Params<Pick<OfTask, 'tenantId' | 'repoId'>>) => sql<Omit<TaskFacts, keyof typeof NO_ISSUE>>`
+    select ${REPO}, ${hasIntelligence(p)} as has_intelligence
     from repos repo where repo.tenant_id = ${p('tenantId')} and repo.id = ${p('repoId')}`,
 );
 
 const NO_ISSUE = { pr: null, prompt: null, posts: [], attempts: [], checks: [] };
 
 /**
- * Reads what the payload of a task consists of beside its issue: eight index probes, three for a task without an issue.
+ * Reads what the payload of a task consists of beside its issue: seven index probes, two for a task without an issue.
  * @throws Error when the tenant has no such repo.
  */
 export async function factsOfTask(tx: Tx, task: OfTask): Promise<TaskFacts> {
-  const { tenantId, repoId, issueId, workerId } = task;
-  const found =
-    issueId === null ? await ofRepo.first(tx, { tenantId, repoId, workerId }) : await ofIssue.first(tx, task);
+  const { tenantId, repoId, issueId } = task;
+  const found = issueId === null ? await ofRepo.first(tx, { tenantId, repoId }) : await ofIssue.first(tx, task);
   if (!found) throw new Error(`tenant ${tenantId} has no repo ${repoId}`);
   return { ...NO_ISSUE, ...found };
 }

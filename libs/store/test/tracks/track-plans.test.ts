@@ -73,7 +73,7 @@ async function pages(statement: (db: Db) => Promise<unknown>): Promise<number> {
 /** The payload of a task; its other reads are of other tables. */
 const payloadAt = (db: Db, number: number) =>
   inTransaction(db, (tx) =>
-    factsOfTask(tx, { ...at(number), tenantId: world.tenantId, issueId: 0, taskType: 'analyze', workerId: 'none' }),
+    factsOfTask(tx, { ...at(number), tenantId: world.tenantId, issueId: 0, taskType: 'analyze' }),
   );
 
 test.each<[string, number, (db: Db) => Promise<unknown>]>([
