@@ -2,9 +2,8 @@ import { formatSlug, presentStatus, type WorkerStatus } from '@pipeline/domain';
 import {
   closePeriods,
   type HeldTask,
-  heldByWorkers,
+  heldByWorker,
   lockWorker,
-  lockWorkers,
   openPeriod,
   retireWorker,
   setPresence,
@@ -15,7 +14,12 @@ import type { TransactionContext } from '../context/context.ts';
 import { emit } from '../records/records.ts';
 
 /** One function per fact: a worker's status is written to the live stream in the transaction that changes it. */
-function publishStatus(unit: TransactionContext, worker: WorkerRow, status: WorkerStatus, task?: HeldTask): void {
+function publishStatus(
+  unit: TransactionContext,
+  worker: WorkerRow,
+  status: WorkerStatus,
+  task: HeldTask | null = null,
+): void {
   emit(unit, 'worker-status', {
     workerId: worker.id,
     repo: task ? formatSlug(task) : onlyRepo(worker),
@@ -36,10 +40,10 @@ interface StatusUpdate {
   finishing?: boolean | null;
 }
 
-/** A locked worker with the tasks that it holds at the end of the transaction, oldest first; read after its lock. */
+/** A locked worker with the oldest task that it holds at the end of the transaction, read after its lock; null = none. */
 export interface WorkerAtWork {
   worker: WorkerRow;
-  held: readonly HeldTask[];
+  held: HeldTask | null;
 }
 
 /**
@@ -55,8 +59,8 @@ export async function updatePresence(
   const present = workers.filter(({ worker }) => alive || worker.status !== 'offline');
   const after = present.map(({ worker, held }) => {
     const ends = finishing ?? worker.finishing;
-    const status = presentStatus({ draining: worker.draining || ends, busy: held.length > 0 });
-    return { worker: { ...worker, status, finishing: ends }, before: worker, task: held[0] };
+    const status = presentStatus({ draining: worker.draining || ends, busy: held !== null });
+    return { worker: { ...worker, status, finishing: ends }, before: worker, held };
   });
   unit.send(
     setPresence(
@@ -66,9 +70,9 @@ export async function updatePresence(
       alive,
     ),
   );
-  for (const { worker, before, task } of after) {
+  for (const { worker, before, held } of after) {
     if (before.status === 'offline') await recordReturn(unit, worker.id);
-    if (worker.status !== before.status) publishStatus(unit, worker, worker.status, task);
+    if (worker.status !== before.status) publishStatus(unit, worker, worker.status, held);
   }
   const absent = workers.filter((each) => !present.includes(each));
   return [...after, ...absent].map(({ worker }) => worker);
@@ -84,12 +88,9 @@ export async function updateWorkerStatus(
   heard: StatusUpdate,
 ): Promise<WorkerRow | undefined> {
   const { tx, tenantId } = unit;
-  const [[worker], held] = await Promise.all([
-    lockWorkers(tx, tenantId, [workerId]),
-    heldByWorkers(tx, tenantId, [workerId]),
-  ]);
+  const [worker, held] = await Promise.all([lockWorker(tx, tenantId, workerId), heldByWorker(tx, tenantId, workerId)]);
   if (!worker) return undefined;
-  const [after] = await updatePresence(unit, [{ worker, held: held.get(workerId) ?? [] }], heard);
+  const [after] = await updatePresence(unit, [{ worker, held }], heard);
   return after;
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Invocation } from '@pipeline/domain';
-import { closeRun, type RunRow } from '@pipeline/store';
+import type { Invocation, TaskType } from '@pipeline/domain';
+import { closeRun, type HeldTask, type RunRow } from '@pipeline/store';
 import type { Engine, TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { bookInvocations } from '../costs/book-invocations.ts';
@@ -41,17 +41,35 @@ export function endClaim<T extends object>(
   );
 }
 
-/** Updates the status of the workers whose claims end: they hold their other tasks. */
-export async function updateWorkersOf(unit: TransactionContext, ended: readonly HeldClaim[]): Promise<void> {
-  const endedIds = new Set(ended.map(({ run }) => run.task_id));
+/**
+ * Updates the status of the workers whose claims end.
+ * @param going valid claims that were read with them and do not end.
+ */
+export async function updateWorkersOf(
+  unit: TransactionContext,
+  ended: readonly HeldClaim[],
+  going: readonly HeldClaim[] = [],
+): Promise<void> {
   const workers = new Map(
     ended.flatMap(({ worker, around }) => {
-      const held = around?.held.filter(({ id }) => !endedIds.has(id)) ?? [];
-      return worker ? [[worker.id, { worker, held }] as const] : [];
+      if (!worker) return [];
+      const held = around?.held ?? shownTask(going.find(({ run }) => run.worker_id === worker.id));
+      return [[worker.id, { worker, held }] as const];
     }),
   );
   await updatePresence(unit, [...workers.values()], { alive: true });
 }
+
+const shownTask = (claim: HeldClaim | undefined): HeldTask | null =>
+  claim?.around
+    ? {
+        id: claim.run.task_id,
+        task_type: claim.run.task_type as TaskType,
+        issue_number: claim.run.issue_number,
+        owner: claim.around.context.repo.owner,
+        name: claim.around.context.repo.name,
+      }
+    : null;
 
 export const bodyHash = (body: object): string => createHash('sha256').update(JSON.stringify(body)).digest('hex');
 

@@ -81,7 +81,7 @@ async function presentClaimers(
   for (const { run, worker } of locked) {
     const task = shown.get(run.task_id);
     // Runs come in the order of their ids: the first one of a worker is its oldest.
-    if (worker && run.alive && task && !workers.has(worker.id)) workers.set(worker.id, { worker, held: [task] });
+    if (worker && run.alive && task && !workers.has(worker.id)) workers.set(worker.id, { worker, held: task });
   }
   await updatePresence(unit, [...workers.values()], { alive: true });
   const others = new Set(locked.map(({ run }) => run.worker_id)).difference(workers);

@@ -55,7 +55,8 @@ async function applyReports(
       answers.set(request, await applyOne(unit, claim, { body, hash }));
     }
   }
-  await updateWorkersOf(unit, ended);
+  const going = [...claims.values()].filter((claim) => claim.run.alive && !ended.includes(claim));
+  await updateWorkersOf(unit, ended, going);
   return answers;
 }
 

@@ -12,16 +12,19 @@ export interface ClaimContextRow {
   context: IssueContextRow;
   /** Recorded values of each model call of the run, by index. */
   calls: Map<number, BookedCall>;
-  /** The tasks of its worker, this one among them; oldest first. */
-  held: HeldTask[];
+  /** The oldest task that its worker holds beside those whose claims are read here. */
+  held: HeldTask | null;
 }
 
 type Part = RawBuilder<unknown>;
 
+const runsOf = (tenantId: Part, those: Part) => sql`array(
+        select e.id from runs e where e.tenant_id = ${tenantId} and e.claim_token_hash ${those})`;
+
 const around = (tenantId: Part, those: Part) => sql<Record<string, unknown>>`
     select run.id as run_id, ${contextColumns(tenantId, sql`run.issue_id`, sql`run.issue_number`)},
       (select json_agg(c) from (${callsOf(sql`run.id`, tenantId)}) c) as calls,
-      ${heldBy(sql`run.worker_id`, tenantId)} as held
+      ${heldBy(sql`run.worker_id`, tenantId, runsOf(tenantId, those))} as held
     from runs run
     join repos repo on repo.tenant_id = ${tenantId} and repo.id = run.repo_id
     ${ownPr(tenantId, sql`run.issue_id`)}
@@ -60,5 +63,5 @@ export async function contextsOfClaims(
 const aroundOf = (row: Readonly<Record<string, unknown>>): ClaimContextRow => ({
   context: contextOf(row),
   calls: byIndex((row.calls ?? []) as (BookedCall & { invocation_index: number })[]),
-  held: (row.held ?? []) as HeldTask[],
+  held: row.held as HeldTask | null,
 });

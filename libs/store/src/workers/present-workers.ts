@@ -13,36 +13,33 @@ export interface HeldTask {
   name: string;
 }
 
-/** More than a worker holds: the oldest one beside those that end now is all that its status shows. */
-const MOST_HELD = sql.lit(100);
-
 type Part = RawBuilder<unknown>;
 
-/** The tasks that a worker holds, oldest first, as a JSON list (index tasks_of_worker); null = none. */
-export const heldBy = (workerId: Part, tenantId: Part): RawBuilder<HeldTask[] | null> => sql`(
-      select json_agg(held) from (
+const NONE = sql`'{}'::bigint[]`;
+
+/**
+ * The oldest task that a worker holds, as JSON (index tasks_of_worker); null = none.
+ * @param except runs that end now, as an array.
+ */
+export const heldBy = (workerId: Part, tenantId: Part, except: Part = NONE): RawBuilder<HeldTask | null> => sql`(
+      select row_to_json(held) from (
         select t.id, t.task_type, t.issue_number, r.owner, r.name
-        from tasks t join repos r on r.tenant_id = ${tenantId} and r.id = t.repo_id
-        where t.tenant_id = ${tenantId} and t.claimed_by = ${workerId} and t.status = 'claimed'
-        order by t.claimed_at limit ${MOST_HELD}
+        from (
+          select id, task_type, issue_number, repo_id from tasks
+          where tenant_id = ${tenantId} and claimed_by = ${workerId} and status = 'claimed' and run_id <> all(${except})
+          order by claimed_at limit 1
+        ) t join repos r on r.tenant_id = ${tenantId} and r.id = t.repo_id
       ) held)`;
 
-const ofWorkers = prepared(
-  'held-by-workers',
-  (_db, p: Params<{ tenantId: number; ids: readonly string[] }>) => sql<{ id: string; held: HeldTask[] | null }>`
-    select wanted.id, ${heldBy(sql`wanted.id`, p('tenantId'))} as held
-    from unnest((select ${p('ids')}::text[])) as wanted (id)`,
+const ofWorker = prepared(
+  'held-by-worker',
+  (_db, p: Params<{ tenantId: number; id: string }>) => sql<{ held: HeldTask | null }>`
+    select ${heldBy(p('id'), p('tenantId'))} as held`,
 );
 
-/** The tasks of workers that an earlier statement locked, oldest first, by the id of the worker. */
-export async function heldByWorkers(
-  tx: Tx,
-  tenantId: number,
-  ids: readonly string[],
-): Promise<Map<string, HeldTask[]>> {
-  const rows = await ofWorkers.all(tx, { tenantId, ids });
-  return new Map(rows.map(({ id, held }) => [id, held ?? []]));
-}
+/** The oldest task of a worker that an earlier statement locked. */
+export const heldByWorker = async (tx: Tx, tenantId: number, id: string): Promise<HeldTask | null> =>
+  (await ofWorker.first(tx, { tenantId, id }))?.held ?? null;
 
 interface Presence {
   id: string;

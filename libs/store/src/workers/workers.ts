@@ -73,15 +73,12 @@ export async function upsertWorker(
     .executeTakeFirst();
 }
 
-interface WorkerKeys {
+interface WorkerKey {
   tenantId: number;
-  ids: readonly string[];
+  id: string;
 }
 
-/** For any number of ids: the planner does not see the list, so it keeps its plan. */
-const among = (p: Params<WorkerKeys>) => sql<string>`(select unnest((select ${p('ids')}::text[])))`;
-
-const byId = prepared('worker-by-id', (db, p: Params<{ tenantId: number; id: string }>) =>
+const byId = prepared('worker-by-id', (db, p: Params<WorkerKey>) =>
   db.selectFrom('workers').select(COLUMNS.workers).where('tenant_id', '=', p('tenantId')).where('id', '=', p('id')),
 );
 
@@ -100,25 +97,21 @@ export async function drainingWorkers(db: Db, tenantId: number, ids: readonly st
   return rows.map((row) => row.id);
 }
 
-const locked = prepared('lock-workers', (db, p: Params<WorkerKeys>) =>
+const locked = prepared('lock-worker', (db, p: Params<WorkerKey>) =>
   db
     .selectFrom('workers')
     .select(COLUMNS.workers)
     .where('tenant_id', '=', p('tenantId'))
-    .where('id', 'in', among(p))
-    .orderBy('id')
+    .where('id', '=', p('id'))
     .forUpdate(),
 );
 
 /**
- * Locks workers, in id order, until the transaction ends. They are the last locks of a use case, after issue, run and
- * task, so that none can deadlock.
+ * Locks a worker until the transaction ends. Its lock comes after those of issue, run and task, so that none can
+ * deadlock.
  */
-export const lockWorkers = (tx: Tx, tenantId: number, ids: readonly string[]): Promise<WorkerRow[]> =>
-  locked.all(tx, { tenantId, ids });
-
-export const lockWorker = async (tx: Tx, tenantId: number, id: string): Promise<WorkerRow | undefined> =>
-  (await lockWorkers(tx, tenantId, [id]))[0];
+export const lockWorker = (tx: Tx, tenantId: number, id: string): Promise<WorkerRow | undefined> =>
+  locked.first(tx, { tenantId, id });
 
 export const lockWorkerByName = (tx: Tx, tenantId: number, name: string): Promise<WorkerRow | undefined> =>
   tx
