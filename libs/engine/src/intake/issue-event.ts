@@ -164,7 +164,7 @@ async function applyToIssue(unit: TransactionContext, subject: IssueContext, fac
   const text = readText(event, { stored: issue, facts }, evidence.text);
   const labels = status === 'current' ? labelsAfter(issue, event, facts) : issue.labels;
   const news = { ...(age >= 0 && hostFacts(event.issue)), ...shownChange(text.facts), labels };
-  const renewed = { ...subject, issue: withView(unit, issue, news, text.accepted) };
+  const renewed = { ...subject, issue: storeView(unit, issue, news, text.accepted) };
   const reported = status === 'current' ? timesAfter(text.facts, event) : text.facts;
   unit.send(saveHostFacts(unit.tx, withAssignee(reported, event, fact.own), fact.applied));
   recordText(unit, renewed, facts, text.facts);
@@ -175,8 +175,8 @@ async function applyToIssue(unit: TransactionContext, subject: IssueContext, fac
   return status === 'later' ? 'later' : 'applied';
 }
 
-/** Stores what the host shows, and the text that agents get from now on; null = the same. */
-function withView(
+/** Stores what the host shows, and the text that agents get from now on; null = the same. @returns the issue with both. */
+function storeView(
   unit: TransactionContext,
   issue: IssueRow,
   news: Partial<IssueRow>,

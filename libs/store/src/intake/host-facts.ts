@@ -81,13 +81,12 @@ export async function insertHostFacts(tx: Tx, issue: IssueId, admitted: Admitted
 type FactColumns = Omit<HostFactsRow, 'label_times'> & { label_times: string };
 
 const CHANGING = FACTS.filter((column) => column !== 'tenant_id' && column !== 'issue_id');
-const listOf = (parts: readonly RawBuilder<unknown>[]) => sql.join(parts);
 
 const saving = (p: Params<FactColumns>, own: Partial<Record<keyof FactColumns, RawBuilder<unknown>>>) => sql`
-    insert into issue_host_facts (${listOf(FACTS.map((column) => sql.ref(column)))})
-    values (${listOf(FACTS.map((column) => own[column] ?? p(column)))})
+    insert into issue_host_facts (${sql.join(FACTS.map((column) => sql.ref(column)))})
+    values (${sql.join(FACTS.map((column) => own[column] ?? p(column)))})
     on conflict (tenant_id, issue_id) do update
-      set ${listOf(CHANGING.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`))}`;
+      set ${sql.join(CHANGING.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`))}`;
 
 const save = preparedWrite('save-host-facts', (_db, p: Params<FactColumns>) => saving(p, {}));
 const saveSeen = preparedWrite('save-seen-host-facts', (_db, p: Params<FactColumns>) => saving(p, { seen_at: svcNow }));
