@@ -9,6 +9,7 @@ import {
 import {
   clearReviewRemarks,
   commandedAt,
+  hastenTrain,
   holdPendingTask,
   type IssueRow,
   isProjectionPending,
@@ -25,7 +26,7 @@ import { currentHold } from '../costs/holds.ts';
 import { projectIssue } from '../outbox/project.ts';
 import { recordIssueEvent, recordIssueOperation, recordOperation, recordPipelineEvent } from '../records/records.ts';
 import { enqueueWork, lockCurrentWork } from '../tasks/work-tasks.ts';
-import { hasten, moveBy } from '../workflow/move.ts';
+import { moveBy } from '../workflow/move.ts';
 
 export type IssueAction = 'pause' | 'resume' | 'unblock' | 'retry' | 'cancel' | 'reimplement';
 
@@ -145,8 +146,11 @@ async function flagged(
       actorId: actor.id,
     },
   });
-  // The next pull request of a merge train goes on at once, or this one again.
-  hasten(unit, after);
+  // The next pull request of a merge train goes on at once, or this one again, which may wait for the end of the pause.
+  if (after.pr) {
+    unit.send(hastenTrain(unit.tx, { tenantId: unit.tenantId, repoId: after.issue.repo_id }));
+    unit.notify('svc_projections');
+  }
   await projectIssue(unit, after, [], task);
   return after;
 }

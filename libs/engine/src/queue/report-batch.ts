@@ -2,6 +2,7 @@ import { closeRun, contextsOfClaims, isUnavailable, lockFreeClaims } from '@pipe
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { hashToken } from '../context/token-hash.ts';
+import { updateWorkerStatus } from '../presence/worker-status.ts';
 import { applyReport, isOutcomeOf, type Report, type ReportAnswer } from './apply-report.ts';
 import type { ClaimToken } from './claim-types.ts';
 import { bodyHash, storedAnswer, updateWorkersOf } from './end-claim.ts';
@@ -38,7 +39,7 @@ async function applyReports(
   unit: TransactionContext,
   requests: readonly ReportRequest[],
 ): Promise<Map<ReportRequest, ReportAnswer>> {
-  const claims = await lockClaims(unit, requests);
+  const { claims, isPartial } = await lockClaims(unit, requests);
   const answers = new Map<ReportRequest, ReportAnswer>();
   const ended: HeldClaim[] = [];
   const isEnded = ({ run, issue }: HeldClaim) =>
@@ -56,7 +57,12 @@ async function applyReports(
     }
   }
   const going = [...claims.values()].filter((claim) => claim.run.alive && !ended.includes(claim));
-  await updateWorkersOf(unit, ended, going);
+  if (!isPartial) await updateWorkersOf(unit, ended, going);
+  else {
+    // A worker may go on to hold a claim that was left out: what it holds is read again, after the changes.
+    const workerIds = new Set(ended.map(({ run }) => run.worker_id));
+    for (const id of workerIds) await updateWorkerStatus(unit, id, { alive: true });
+  }
   return answers;
 }
 
@@ -75,20 +81,21 @@ async function applyOne(
   return answer;
 }
 
-/** Locks the claims that are free, and reads their contexts. @returns them by the hash of their token. */
+/** Locks the claims that are free, and reads their contexts. @returns them by the hash of their token, and whether any was left out. */
 async function lockClaims(
   { tx, tenantId }: TransactionContext,
   requests: readonly ReportRequest[],
-): Promise<Map<string, HeldClaim>> {
+): Promise<{ claims: Map<string, HeldClaim>; isPartial: boolean }> {
   const hashes = requests.map(({ token }) => hashToken(token.claimToken));
   const [locked, contexts] = await Promise.all([
     lockFreeClaims(tx, tenantId, hashes),
     contextsOfClaims(tx, tenantId, hashes),
   ]);
-  return new Map(
-    locked.map((claim) => {
+  const claims = new Map(
+    locked.map((claim): [string, HeldClaim] => {
       const around = contexts.get(claim.run.id);
       return [claim.run.claim_token_hash, { ...claim, ...(around && { around }) }];
     }),
   );
+  return { claims, isPartial: contexts.size > claims.size };
 }

@@ -150,7 +150,7 @@ export async function advance(
 }
 
 /** The pull request may have left its place in the merge train of its repo: the next one goes on at once. */
-export function hasten(unit: TransactionContext, { issue, repo }: IssueContext): void {
+function hasten(unit: TransactionContext, { issue, repo }: IssueContext): void {
   if (repo.merge_train !== 'serial') return;
   unit.send(hastenTrain(unit.tx, { tenantId: unit.tenantId, repoId: issue.repo_id }));
   unit.notify('svc_projections');
