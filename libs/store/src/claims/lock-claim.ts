@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { COLUMNS } from '../driver/database.generated.ts';
 import type { Tx } from '../driver/database.ts';
-import { columnsOf, partOf } from '../driver/fragments.ts';
+import { columnList, columnsOf, partOf } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import { AT_LOCK, type IssueRow } from '../issues/issues.ts';
 import { IS_ALIVE, type RunRow } from '../queue/runs.ts';
@@ -22,8 +22,6 @@ interface LockedClaimAndWorker extends LockedClaim {
 const ISSUE = [...COLUMNS.issues, 'now', 'ms_in_state'];
 const RUN = [...COLUMNS.runs, 'alive'];
 
-const columns = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)));
-
 type Part = RawBuilder<unknown>;
 
 interface Locking {
@@ -36,7 +34,7 @@ interface Locking {
 
 /** The locks of workers come after those of issues and runs, and in the order of their ids, like everywhere. */
 const workerOf = (tenantId: Part): Part => sql`, worker as materialized (
-      select ${columns(COLUMNS.workers)} from workers cross join (select count(*) from run) runs_first
+      select ${columnList(COLUMNS.workers)} from workers cross join (select count(*) from run) runs_first
       where tenant_id = ${tenantId} and id in (select worker_id from run)
       order by id for update of workers
     )`;
@@ -48,12 +46,12 @@ const workerOf = (tenantId: Part): Part => sql`, worker as materialized (
  */
 const locking = (tenantId: Part, { those, busy, withWorker }: Locking) => sql<Record<string, unknown>>`
     with issue as materialized (
-      select ${columns(COLUMNS.issues)}, ${sql.join([...AT_LOCK])} from issues
+      select ${columnList(COLUMNS.issues)}, ${sql.join([...AT_LOCK])} from issues
       where tenant_id = ${tenantId} and id in (
         select issue_id from runs where tenant_id = ${tenantId} and claim_token_hash ${those})
       order by id for update ${busy}
     ), run as materialized (
-      select ${columns(COLUMNS.runs)}, ${IS_ALIVE}
+      select ${columnList(COLUMNS.runs)}, ${IS_ALIVE}
       from runs cross join (select count(*) from issue) issues_first
       where tenant_id = ${tenantId} and claim_token_hash ${those}
       order by id for update of runs ${busy}

@@ -28,6 +28,10 @@ export const jsonList = (query: RawBuilder<unknown>, limit = MAX_LISTED): RawBui
 export const columnsOf = (alias: string, columns: readonly string[]): RawBuilder<unknown> =>
   sql.join(columns.map((column) => sql`${sql.ref(`${alias}.${column}`)} as ${sql.ref(`${alias}_${column}`)}`));
 
+/** These columns of the only table in a query that has them. */
+export const columnList = (names: readonly string[]): RawBuilder<unknown> =>
+  sql.join(names.map((name) => sql.ref(name)));
+
 /** The row of that table in a joined result that was selected by `columnsOf`. */
 export const partOf = <T>(row: Readonly<Record<string, unknown>>, alias: string, columns: readonly string[]): T =>
   Object.fromEntries(columns.map((column) => [column, row[`${alias}_${column}`]])) as T;

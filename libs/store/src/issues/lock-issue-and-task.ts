@@ -2,14 +2,12 @@ import { WORK_TASK_TYPES } from '@pipeline/domain';
 import { sql } from 'kysely';
 import { COLUMNS } from '../driver/database.generated.ts';
 import type { Tx } from '../driver/database.ts';
-import { columnsOf, partOf } from '../driver/fragments.ts';
+import { columnList, columnsOf, partOf } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import type { TaskRow } from '../queue/tasks.ts';
 import { AT_LOCK, type IssueRow } from './issues.ts';
 
 const ISSUE = [...COLUMNS.issues, 'now', 'ms_in_state'];
-
-const columns = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)));
 
 const workTypes = sql.join(WORK_TASK_TYPES.map((type) => sql.lit(type)));
 
@@ -18,10 +16,10 @@ const locked = prepared(
   'lock-issue-and-task',
   (_db, p: Params<{ tenantId: number; issueId: number }>) => sql<Record<string, unknown>>`
     with issue as materialized (
-      select ${columns(COLUMNS.issues)}, ${sql.join([...AT_LOCK])} from issues
+      select ${columnList(COLUMNS.issues)}, ${sql.join([...AT_LOCK])} from issues
       where tenant_id = ${p('tenantId')} and id = ${p('issueId')} for update
     ), task as materialized (
-      select ${columns(COLUMNS.tasks)} from tasks cross join (select count(*) from issue) issue_first
+      select ${columnList(COLUMNS.tasks)} from tasks cross join (select count(*) from issue) issue_first
       where tenant_id = ${p('tenantId')} and issue_id = ${p('issueId')} and task_type in (${workTypes})
       for update of tasks
     )

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
 import { COLUMNS } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
-import { columnsOf, partOf } from '../driver/fragments.ts';
+import { columnList, columnsOf, partOf } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import type { RepoRow } from '../repos/repos.ts';
 import type { ProjectionRow } from './projections.ts';
@@ -33,8 +33,6 @@ export interface BegunAttempt {
   issue: ShownIssue | null;
 }
 
-const columns = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)));
-
 /** A list of ids whose length is hidden from the planner, so that its plan is reused; it assumes ten. */
 const listed = (ids: RawBuilder<unknown>) => sql`any((select ${ids}::bigint[])::bigint[])`;
 
@@ -43,7 +41,7 @@ const begin = prepared(
   'begin-projections',
   (_db, p: Params<Attempts>) => sql<Record<string, unknown>>`
     with entry as (
-      select ${columns(COLUMNS.projections)} from projections
+      select ${columnList(COLUMNS.projections)} from projections
       where tenant_id = ${p('tenantId')} and id = ${listed(p('ids'))} and status = 'pending'
         and (retry_after is null or retry_after <= svc_now())
       order by id for update
@@ -56,7 +54,7 @@ const begin = prepared(
       issue.state, issue.is_blocked, issue.is_paused, issue.status_comment_body
     from entry
     cross join lateral (
-      select ${columns(COLUMNS.repos)} from repos where tenant_id = ${p('tenantId')} and id = entry.repo_id limit 1
+      select ${columnList(COLUMNS.repos)} from repos where tenant_id = ${p('tenantId')} and id = entry.repo_id limit 1
     ) repo
     left join lateral (
       select id, state, is_blocked, is_paused, status_comment_body from issues
