@@ -89,7 +89,6 @@ export * from './issues/issue-search.ts';
 export * from './issues/issue-selection.ts';
 export * from './issues/issue-why.ts';
 export * from './issues/issues.ts';
-export * from './issues/lock-issue-and-task.ts';
 export * from './issues/overview.ts';
 export * from './issues/timeline.ts';
 export * from './knowledge/agent-messages.ts';

@@ -40,6 +40,7 @@ export interface IssueContext {
   openDependencies: number;
   /** Setting `review.dismissStale` when the context was read. */
   dismissStale: boolean;
+  ending: IssueContextRow['ending'];
 }
 
 /** The task of an issue, locked, and a worker that may still be working on a withdrawn one. */

@@ -1,10 +1,11 @@
 import { DEFAULT_WORKFLOW } from '@pipeline/domain';
 import {
+  contextAndTaskOfIssue,
   contextOfIssue,
   contextOfIssueNumber,
   type IssueContextRow,
   type IssueRow,
-  lockIssueAndTask,
+  lockIssue,
   lockIssueByNumber,
 } from '@pipeline/store';
 import type { TransactionContext } from './context.ts';
@@ -32,15 +33,16 @@ export async function loadIssueContext(
  */
 export async function openIssue(unit: TransactionContext, issueId: number): Promise<OpenIssue | undefined> {
   const { tx, tenantId } = unit;
-  const [locked, rest] = await Promise.all([
-    lockIssueAndTask(tx, tenantId, issueId),
-    contextOfIssue(tx, tenantId, issueId),
+  const [issue, around] = await Promise.all([
+    lockIssue(tx, tenantId, issueId),
+    contextAndTaskOfIssue(tx, tenantId, issueId),
   ]);
-  if (!locked || !rest) return undefined;
+  if (!issue || !around) return undefined;
+  const { rest, task } = around;
   unit.dirtyIssues.changed.add(issueId);
   return {
-    subject: issueContextOf(unit, locked.issue, rest),
-    work: { task: locked.task, lingering: rest.lingering },
+    subject: issueContextOf(unit, issue, rest),
+    work: { task, lingering: rest.lingering },
     hasWorkflow: rest.workflow !== null,
   };
 }

@@ -8,6 +8,7 @@ import {
 } from '@pipeline/domain';
 import {
   clearReviewRemarks,
+  closePullRequest,
   commandedAt,
   hastenTrain,
   holdPendingTask,
@@ -17,7 +18,6 @@ import {
   restartPendingTask,
   resumePendingTask,
   setPaused,
-  updatePullRequest,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { Actor, CurrentWork, IssueContext, IssueKey, OpenIssue, WorkTask } from '../context/issue-context.ts';
@@ -213,6 +213,6 @@ async function cancel(unit: TransactionContext, { subject, work }: OnIssue, acto
 async function reimplement(unit: TransactionContext, { subject, work }: OnIssue, actor: Actor): Promise<IssueContext> {
   unit.send(clearReviewRemarks(unit.tx, unit.tenantId, subject.issue.id));
   const moved = await moveBy(unit, subject, { cause: { trigger: 'reimplement' }, actor, work });
-  if (subject.pr) await updatePullRequest(unit.tx, unit.tenantId, subject.pr.id, { state: 'closed' });
+  if (subject.pr) unit.send(closePullRequest(unit.tx, unit.tenantId, subject.pr.id));
   return moved.subject;
 }

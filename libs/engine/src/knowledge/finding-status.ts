@@ -107,7 +107,11 @@ function recordClosing(
 const notFound = (id: string): AppError => new AppError('NOT_FOUND', `Finding not found: ${id}`);
 
 /** Resolves the findings that a done issue was to settle. */
-export async function settleFindings(unit: TransactionContext, { issue }: Pick<IssueContext, 'issue'>): Promise<void> {
+export async function settleFindings(
+  unit: TransactionContext,
+  { issue, ending }: Pick<IssueContext, 'issue' | 'ending'>,
+): Promise<void> {
+  if (!ending.resolvesFindings) return;
   for (const finding of await resolveFindingsOf(unit.tx, unit.tenantId, issue.id)) {
     const own = finding.issue_id === null ? undefined : await issueById(unit.tx, unit.tenantId, finding.issue_id);
     const subject: EventSubject = { issue: own ?? { repo_id: finding.repo_id, issue_number: null, id: null } };

@@ -2,6 +2,7 @@ import {
   type ChecksWait,
   type Decision,
   formatIssueRef,
+  isAccepting,
   isUsedUp,
   labelSwap,
   outputLabels,
@@ -10,14 +11,7 @@ import {
   statusComment,
 } from '@pipeline/domain';
 import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
-import {
-  activeDependencies,
-  insertProjections,
-  lockWorkTask,
-  pullRequestsOf,
-  showIssue,
-  subtasksOf,
-} from '@pipeline/store';
+import { activeDependencies, insertProjections, lockWorkTask, showIssue, subtasksOf } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
 import type { IssueContext, WorkTask } from '../context/issue-context.ts';
 
@@ -82,17 +76,12 @@ async function changedComment(
 }
 
 /** The close or reopening on the host, if a transition into or out of `done` did not start there. */
-export async function closingActions(
-  unit: TransactionContext,
-  subject: IssueContext,
-  decision: Decision,
-): Promise<ProjectionAction[]> {
+export function closingActions({ ending }: IssueContext, decision: Decision): ProjectionAction[] {
   if (decision.kind !== 'move') return [];
   if (decision.from === 'done' && decision.trigger === 'operator') return [{ type: 'reopenIssue' }];
   if (decision.to !== 'done' || decision.trigger === 'host-closed') return [];
-  const prs = await pullRequestsOf(unit.tx, unit.tenantId, subject.issue.id);
-  const merged = prs.some((pr) => pr.merged) || decision.trigger === 'subtasks-done';
-  return [{ type: 'closeIssue', reason: merged ? 'completed' : 'not_planned', comment: null }];
+  const isCompleted = ending.isMerged || isAccepting(decision.trigger);
+  return [{ type: 'closeIssue', reason: isCompleted ? 'completed' : 'not_planned', comment: null }];
 }
 
 /** The text of the status comment. Equal facts give equal text. */

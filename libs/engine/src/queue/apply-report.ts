@@ -12,7 +12,7 @@ import {
   type TaskType,
 } from '@pipeline/domain';
 import {
-  endTask,
+  deleteTask,
   type IssueRow,
   insertArtefacts,
   ownPullRequest,
@@ -71,7 +71,7 @@ async function applyOutcome(unit: TransactionContext, claim: HeldClaim, body: Re
   const { run } = claim;
   const { tx, tenantId } = unit;
   const actor: Actor = { type: 'agent', id: run.worker_id, agent: AGENT_OF[run.task_type as TaskType] };
-  unit.send(endTask(tx, tenantId, run.task_id));
+  unit.send(deleteTask(tx, tenantId, run.task_id));
   const issue = await bookInvocations(unit, claim, body.invocations);
   const owner = await saveRecords(unit, run, issue, body);
   const { task_id: taskId, task_type: taskType, attempt, worker_id: workerId } = run;

@@ -1,6 +1,6 @@
 import { type Hold, priorityOf, type SideTaskType, URGENT_LABEL } from '@pipeline/domain';
 import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
-import { deleteTask, enqueueTasks, type IssueRow, lockRetrospect, resumePendingTask, updateRun } from '@pipeline/store';
+import { cancelRun, deleteTask, enqueueTasks, type IssueRow, lockRetrospect, resumePendingTask } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
 import type { IssueContext } from '../context/issue-context.ts';
 import { currentHold } from '../costs/holds.ts';
@@ -51,20 +51,20 @@ export async function enqueueSide(
  */
 export async function enqueueRetrospect(
   unit: TransactionContext,
-  { issue, pr }: IssueContext,
+  { issue, pr, ending }: IssueContext,
   how: { merged: boolean; wasPaused: boolean },
-) {
+): Promise<void> {
   const { tx, tenantId } = unit;
   if (how.wasPaused) {
-    await resumePendingTask(tx, tenantId, issue.id, await currentHold(unit, issue));
+    unit.send(resumePendingTask(tx, tenantId, issue.id, await currentHold(unit, issue)));
     unit.notify('svc_tasks');
   }
   if (!how.merged && issue.plan === null && !pr) return;
-  const before = await lockRetrospect(tx, tenantId, issue.id);
+  const before = ending.hasRetrospect ? await lockRetrospect(tx, tenantId, issue.id) : undefined;
   if (before?.status === 'pending') return;
   if (before) {
-    await deleteTask(tx, tenantId, before.id);
-    if (before.run_id !== null) await updateRun(tx, tenantId, before.run_id, { status: 'cancelled' });
+    unit.send(deleteTask(tx, tenantId, before.id));
+    if (before.run_id !== null) unit.send(cancelRun(tx, tenantId, before.run_id));
   }
   await enqueueSide(unit, { taskType: 'retrospect', repoId: issue.repo_id, issue });
 }

@@ -1,6 +1,6 @@
 import { comparedAgentOf, type Hold, priorityOf, URGENT_LABEL, type WorkTaskType } from '@pipeline/domain';
 import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
-import { deleteTask, enqueueTasks, lingeringRun, lockWorkTask, updateRun } from '@pipeline/store';
+import { cancelRun, deleteTask, enqueueTasks, lingeringRun, lockWorkTask } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
 import type { CurrentWork, IssueContext, WorkTask } from '../context/issue-context.ts';
 import { currentHold } from '../costs/holds.ts';
@@ -27,7 +27,7 @@ export async function replaceWorkTask(
   const { tx, tenantId } = unit;
   if (task) unit.send(deleteTask(tx, tenantId, task.id));
   if (task?.run_id == null) return taskType && enqueueWork(unit, subject, { taskType, lingering });
-  unit.send(updateRun(tx, tenantId, task.run_id, { status: 'cancelled' }));
+  unit.send(cancelRun(tx, tenantId, task.run_id));
   claimEnded(unit, subject);
   // The closed run is the one whose worker may still be working.
   return taskType && enqueueWork(unit, subject, { taskType });

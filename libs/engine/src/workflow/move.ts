@@ -5,6 +5,7 @@ import {
   type Decision,
   type ErrorClass,
   fingerprint,
+  isAccepting,
   isHeldBack,
   isReviewable,
   type Refusal,
@@ -130,23 +131,35 @@ export async function advance(
   decision: Decision,
   by: TransitionMetadata,
 ): Promise<IssueContext> {
-  const [moved, work] = await Promise.all([
-    decision.kind === 'move' ? move(unit, subject, decision, by) : updateStop(unit, subject, decision, by),
-    by.passing ? null : (by.work ?? lockCurrentWork(unit, subject.issue.id)),
-  ]);
+  const work = by.passing ? null : (by.work ?? (await lockCurrentWork(unit, subject.issue.id)));
+  const moved = decision.kind === 'move' ? move(unit, subject, decision, by) : updateStop(unit, subject, decision, by);
   // An approval that outlives a push waits for the merge of the new head; the merge of the old one is discarded.
   if (decision.kind === 'move' || decision.trigger === 'head-moved') withdraw(unit, subject, decision);
   if (isReviewable(decision.from)) hasten(unit, subject);
   if (decision.approval && subject.pr) recordApproval(unit, subject.pr, decision.approval, by);
-  const closing = await closingActions(unit, moved, decision);
-  const actions = [...decision.projections, ...closing];
-  if (work === null) {
-    queueProjections(unit, moved, actions);
-    return moved;
-  }
-  const task = await replaceWorkTask(unit, moved, decision.nextTask, work);
-  await projectIssue(unit, moved, actions, task);
+  const task = work && (await replaceWorkTask(unit, moved, decision.nextTask, work));
+  if (decision.kind === 'move' && decision.to === 'done') await end(unit, moved, decision, subject.issue.is_paused);
+  const actions = [...decision.projections, ...closingActions(moved, decision)];
+  if (work === null) queueProjections(unit, moved, actions);
+  else await projectIssue(unit, moved, actions, task);
   return moved;
+}
+
+/** What follows from the end of an issue. Its work task was deleted before, so that its retrospect can be inserted. */
+async function end(
+  unit: TransactionContext,
+  done: IssueContext,
+  { trigger }: Decision,
+  wasPaused: boolean,
+): Promise<void> {
+  const { issue } = done;
+  unit.send(actedNow(unit.tx, issue));
+  const by = isAccepting(trigger) ? 'merged' : 'cancelled';
+  unit.send(resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: issue.issue_number }, by));
+  // Issues that waited for it, and tracks whose place it occupied, go on.
+  unit.notify('svc_cache');
+  await settleFindings(unit, done);
+  await enqueueRetrospect(unit, done, { merged: trigger === 'merged' || trigger === 'host-merged', wasPaused });
 }
 
 /** The pull request may have left its place in the merge train of its repo: the next one goes on at once. */
@@ -185,12 +198,12 @@ function withdraw(unit: TransactionContext, { issue }: IssueContext, decision: D
   if (unwanted.length > 0) unit.send(withdrawProjections(unit.tx, issue, unwanted));
 }
 
-async function move(
+function move(
   unit: TransactionContext,
   subject: IssueContext,
   decision: Decision,
   { actor, stop = {} }: TransitionMetadata,
-): Promise<IssueContext> {
+): IssueContext {
   const { issue } = subject;
   const forced = decision.trigger === 'operator';
   recordTransition(unit, subject, { to: decision.to, trigger: decision.trigger, forced }, actor);
@@ -208,7 +221,7 @@ async function move(
   };
   const liftMs = stop.quotaMs ?? autoUnblockIn(unit, issue, change);
   unit.send(enterState(unit.tx, issue, change, liftMs));
-  const planStatus = (await settlePlan(unit, issue, decision, actor)) ?? issue.plan_status;
+  const planStatus = settlePlan(unit, issue, decision, actor) ?? issue.plan_status;
   const moved = {
     ...subject,
     issue: { ...issue, ...change, ...enteredAt(issue.now, liftMs), plan_status: planStatus },
@@ -216,17 +229,7 @@ async function move(
   if (decision.isBlocked !== issue.is_blocked) recordBlock(unit, moved, issue.block_reason, actor);
   if (decision.to === 'done' || issue.state === 'done') {
     const place = { repoId: issue.repo_id, number: issue.issue_number };
-    await settleSiIssue(unit.tx, unit.tenantId, place, decision.to === 'done');
-  }
-  if (decision.to === 'done') {
-    unit.send(actedNow(unit.tx, issue));
-    const by = MERGED.includes(decision.trigger) ? 'merged' : 'cancelled';
-    await resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: issue.issue_number }, by);
-    const merged = decision.trigger === 'merged' || decision.trigger === 'host-merged';
-    // Issues that waited for it, and tracks whose place it occupied, go on.
-    unit.notify('svc_cache');
-    await settleFindings(unit, moved);
-    await enqueueRetrospect(unit, moved, { merged, wasPaused: issue.is_paused });
+    unit.send(settleSiIssue(unit.tx, unit.tenantId, place, decision.to === 'done'));
   }
   return moved;
 }
@@ -262,21 +265,18 @@ function autoUnblockIn(
 const isStillWaiting = ({ trigger }: Decision, actor: Actor): boolean =>
   trigger === 'exhausted' || (trigger === 'unblocked' && actor.type !== 'operator');
 
-/** Transitions to done on which the result was accepted. */
-const MERGED: readonly string[] = ['merged', 'host-merged', 'subtasks-done'];
-
 /** Blocks that are lifted automatically. */
 const LIFTED: readonly (string | null)[] = ['transient', 'quota'];
 
 /**
  * Another failure in a stop: the state stays, the newest reason replaces the old one and may cancel the automatic lift.
  */
-async function updateStop(
+function updateStop(
   unit: TransactionContext,
   subject: IssueContext,
   decision: Decision,
   { stop }: TransitionMetadata,
-): Promise<IssueContext> {
+): IssueContext {
   if (!stop) return subject;
   const { issue } = subject;
   const change = {

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { actOnIssue, beginSending, releaseWaiting, settle, transitionIssue } from '@pipeline/engine';
-import { jsonb, refreshIssueList, upsertEdge, wouldCycle } from '@pipeline/store';
+import { jsonb, lockIssue, refreshIssueList, upsertEdge, wouldCycle } from '@pipeline/store';
 import { sql } from 'kysely';
 import { applyHostIssue, drain, finish, hostIssue, take } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
@@ -12,6 +13,36 @@ test('a retry does not start a second agent on the branch of a withdrawn one', a
   await transitionIssue(stage.engine, await stage.key(), 'planning', OLGA);
   await actOnIssue(stage.engine, await stage.key(), 'retry', OLGA);
   await expect(take(stage)).rejects.toThrow('nothing to claim');
+});
+
+test('an action that waits for the report of the task sees the next task', async () => {
+  const task = await take(stage);
+  const { retried } = await stage.database.db.transaction().execute(async (tx) => {
+    const { id } = await stage.issue(1);
+    await lockIssue(tx, stage.tenantId, id);
+    const retried = actOnIssue(stage.engine, { tenantId: stage.tenantId, issueId: id }, 'retry', OLGA);
+    await waitsForALock(retried);
+    // As the report does before its commit: the task is another row.
+    const next = { tenant_id: stage.tenantId, id: randomUUID(), work_id: randomUUID(), task_type: 'analyze' as const };
+    await tx.deleteFrom('tasks').where('tenant_id', '=', stage.tenantId).where('id', '=', task.id).execute();
+    await tx
+      .insertInto('tasks')
+      .values({
+        ...next,
+        repo_id: stage.repo.id,
+        issue_id: id,
+        issue_number: 1,
+        priority: 0,
+        turn: 1,
+        max_attempts: 3,
+        attempt: 2,
+      })
+      .execute();
+    await refreshIssueList(tx, stage.tenantId, [id], false);
+    return { retried };
+  });
+  expect(await retried).toBe('analyzing');
+  expect(await stage.tasks()).toMatchObject([{ task_type: 'analyze', status: 'pending', attempt: 0 }]);
 });
 
 test('a comment that is rewritten while its attempt begins is sent with the new text', async () => {

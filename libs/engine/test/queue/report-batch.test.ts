@@ -96,6 +96,25 @@ test('a report of an issue that another transaction has locked waits alone', asy
   expect(await waiting.late).toMatchObject({ state: 'planning' });
 });
 
+test('a worker that goes on to hold a claim whose report waits elsewhere stays busy', async () => {
+  const [locked, free] = await takeAll(2);
+  if (!locked || !free) throw new Error('two tasks are claimed');
+  const status = async () => {
+    const rows = database.db.selectFrom('workers').select('status').where('tenant_id', '=', bench.tenantId);
+    return (await rows.where('id', '=', bench.workerId).executeTakeFirstOrThrow()).status;
+  };
+  const { id } = await bench.issue(locked.issueNumber ?? 0);
+  const waiting = await database.db.transaction().execute(async (tx) => {
+    await lockIssue(tx, bench.tenantId, id);
+    const late = report(bench.engine, refOf(bench, locked), bodyOf(locked));
+    await report(bench.engine, refOf(bench, free), bodyOf(free));
+    expect(await status()).toBe('busy');
+    return { late };
+  });
+  await waiting.late;
+  expect(await status()).toBe('idle');
+});
+
 test('a report that the store refuses leaves no trace and no other report fails', async () => {
   const tasks = await takeAll(3);
   const refused = tasks[1]?.issueNumber ?? 0;

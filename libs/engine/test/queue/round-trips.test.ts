@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { actOnIssue, report, start, transitionIssue } from '@pipeline/engine';
+import { actOnIssue, type IssueAction, report, start, transitionIssue } from '@pipeline/engine';
 import { findIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { applyHostIssue, claimNext, drain, goodOutcome, hostIssue, makeBench, paid, refOf } from '../harness.ts';
@@ -55,15 +55,19 @@ test("a person's actions on an issue stay within their statements and round trip
   const issue = await findIssue(store.tenant, bench.tenantId, bench.repo.id, 2);
   const key = { tenantId: bench.tenantId, issueId: issue?.id ?? 0 };
   const actor = { type: 'operator', id: 'ada', agent: null } as const;
-  const act = (action: 'pause' | 'resume' | 'retry' | 'unblock') => actOnIssue(bench.engine, key, action, actor);
+  const act = (action: IssueAction) => actOnIssue(bench.engine, key, action, actor);
   const actions: [string, () => Promise<unknown>][] = [
     ['pause', () => act('pause')],
     ['resume', () => act('resume')],
     ['retry', () => act('retry')],
     ['transition', () => transitionIssue(bench.engine, key, 'failure-blocked', actor)],
     ['unblock', () => act('unblock')],
+    ['reimplement', () => act('reimplement')],
+    ['cancel', () => act('cancel')],
   ];
   for (const [name, perform] of actions) {
+    // Its claim is withdrawn.
+    if (name === 'cancel') expect(await claimNext(bench)).toBeDefined();
     const { result: _state, ...cost } = await costOf(perform());
     expect({ name, ...cost }).toEqual({ name, ...MOST.action });
     await drain(bench);

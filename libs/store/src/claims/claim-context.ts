@@ -38,7 +38,7 @@ const ofClaims = prepared('claim-contexts', (_db, p: Params<{ tenantId: number; 
 );
 
 /**
- * Reads the context of a claim whose issue, run and worker are locked by earlier statements: eight index probes.
+ * Reads the context of a claim whose issue, run and worker are locked by earlier statements: eleven index probes.
  * @returns undefined for an unknown token.
  */
 export async function contextOfClaim(

@@ -2,6 +2,7 @@ import type { Logger } from '@pipeline/runtime';
 import { sleep } from '@pipeline/runtime/sleep';
 import pg from 'pg';
 import { Servers, serverClient } from './servers.ts';
+import { preparedName } from './statement-client.ts';
 
 export interface DirectConnectionOptions {
   /** Must reach the server itself, not a pooler: LISTEN and leader locks are bound to the session. */
@@ -51,7 +52,7 @@ export class Session {
   query<R extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<pg.QueryResult<R>> {
     const result = this.#last.then(async () => {
       const sentAt = this.#clock();
-      const answer = await this.#client.query<R>(text, values);
+      const answer = await this.#client.query<R>({ name: preparedName(text), text, values });
       this.#confirmedAt = sentAt;
       return answer;
     });

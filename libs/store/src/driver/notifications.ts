@@ -1,6 +1,7 @@
 import { CoalescedNotifications, type NotifiedTenants } from './coalesced-notifications.ts';
 import { DirectConnection, type DirectConnectionOptions, type Session } from './direct-connection.ts';
 import { Leadership, type Lease } from './leadership.ts';
+import { markPrepared } from './statement-client.ts';
 
 /** `svc_inbox`: webhook deliveries have arrived. `svc_cache`: what the slower loops and the lists show has changed. */
 const CHANNELS = ['svc_tasks', 'svc_projections', 'svc_stream', 'svc_inbox', 'svc_cache', 'svc_settings'] as const;
@@ -39,7 +40,10 @@ export interface Notifications {
 /** NOTIFY refuses 8,000 bytes and more. Beyond this the notification lists no tenant and means all. */
 const MAX_PAYLOAD = 7_900;
 
-const NOTIFY = 'select pg_notify(channel, payload) from unnest($1::text[], $2::text[]) as n (channel, payload)';
+const NOTIFY = markPrepared(
+  'notify',
+  'select pg_notify(channel, payload) from unnest($1::text[], $2::text[]) as n (channel, payload)',
+);
 
 /** Notifications between processes by LISTEN and NOTIFY, and leader locks, on one dedicated session. */
 export function createNotifications(options: DirectConnectionOptions): Notifications {

@@ -10,6 +10,10 @@ export const markPrepared = (name: string, text: string): string => {
   return marked;
 };
 
+/** The name under which a statement runs; undefined = it is not marked, and has none. */
+export const preparedName = (text: string): string | undefined =>
+  text.startsWith('/*p') ? MARK.exec(text)?.[1] : undefined;
+
 /** Called with each statement text before it is sent. `session` is the same object for all statements of a connection. */
 export type StatementListener = (text: string, session: object) => void;
 
@@ -46,9 +50,8 @@ export function statementClient(onStatement: StatementListener | undefined): typ
     if (typeof text !== 'string') return plain.call(this, text, values, callback);
     this.holdTogether();
     onStatement?.(text, this);
-    const name = text.startsWith('/*p') ? MARK.exec(text)?.[1] : undefined;
     const [parameters, done] = typeof values === 'function' ? [undefined, values] : [values, callback];
-    const statement = { name, text, values: parameters };
+    const statement = { name: preparedName(text), text, values: parameters };
     if (done !== undefined) return plain.call(this, statement, undefined, done);
     // Not the promise of pg: that keeps each result in memory until the whole heap is collected (decision 0104).
     return new Promise((resolve, reject) => {

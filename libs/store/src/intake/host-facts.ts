@@ -3,7 +3,7 @@ import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { svcNow, svcNowPlus } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
-import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
+import { mergedWrite, type Params, prepared, preparedWrite } from '../driver/prepared.ts';
 
 /**
  * The host facts of an issue that the pipeline has applied, with the host's timestamps. The row is read and written
@@ -130,22 +130,39 @@ export async function actedAt(tx: Tx, issue: IssueId, at: string): Promise<void>
 
 type Commanded = { tenantId: number; issueId: number; at: string | null };
 
-const commandedIn = (db: Db, p: Params<Commanded>, column: 'pause_at' | 'command_at') => {
-  // Without a time: the earliest that it can have been by the host's clock.
-  const time = sql<string>`coalesce(${p('at')}::timestamptz, ${svcNowPlus(-CLOCKS_DIFFER_MS)})`;
-  return db
+/** Without a time: the earliest that it can have been by the host's clock. */
+const given = (p: Params<Commanded>) =>
+  sql<{ time: string }>`(select coalesce(${p('at')}::timestamptz, ${svcNowPlus(-CLOCKS_DIFFER_MS)}) as time)`.as(
+    'given',
+  );
+
+const commandedIn = (db: Db, p: Params<Commanded>, column: 'pause_at' | 'command_at') =>
+  db
     .updateTable('issue_host_facts')
-    .from(sql<{ time: string }>`(select ${time} as time)`.as('given'))
+    .from(given(p))
     .set({ [column]: sql.ref('given.time') })
     .where('tenant_id', '=', p('tenantId'))
     .where('issue_id', '=', p('issueId'))
     .where((eb) => eb.or([eb(column, 'is', null), eb(column, '<', eb.ref('given.time'))]));
-};
 
 const commanded = {
   pause_at: preparedWrite('host-pause-at', (db, p: Params<Commanded>) => commandedIn(db, p, 'pause_at')),
   command_at: preparedWrite('host-command-at', (db, p: Params<Commanded>) => commandedIn(db, p, 'command_at')),
 };
+
+// A command that ends the issue writes the row once.
+mergedWrite(commanded.command_at, acted, (db, p) => ({
+  ctes: {},
+  main: db
+    .updateTable('issue_host_facts')
+    .from(given(p))
+    .set({
+      command_at: sql<string>`greatest(command_at, given.time)`,
+      acted_at: svcNowPlus(CLOCKS_DIFFER_MS),
+    })
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId')),
+}));
 
 /**
  * Records when a person last paused or resumed an issue (`pause_at`), or ran another command (`command_at`): older host

@@ -127,6 +127,18 @@ export async function updatePullRequest(
     .execute();
 }
 
+const close = preparedWrite('close-pull-request', (db, p: Params<{ tenantId: number; id: number }>) =>
+  db
+    .updateTable('pull_requests')
+    .set({ state: sql.lit('closed' as const), updated_at: svcNow })
+    .where('tenant_id', '=', p('tenantId'))
+    .where('id', '=', p('id')),
+);
+
+/** Records a pull request of a locked issue as closed before the host reports it. */
+export const closePullRequest = (tx: Tx, tenantId: number, id: number): Promise<void> =>
+  close.run(tx, { tenantId, id });
+
 const approve = preparedWrite(
   'set-approval',
   (db, p: Params<ReturnType<typeof approvalColumns> & { tenantId: number; id: number }>) =>

@@ -1,8 +1,9 @@
-import { AGENT_OF, LIST_CAPS, MAX_INDEXED_OCTETS, WORK_TASK_TYPES } from '@pipeline/domain';
+import { AGENT_OF, LIST_CAPS, MAX_INDEXED_OCTETS } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../driver/database.ts';
 import { wireTime } from '../driver/fragments.ts';
 import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
+import { WORK_TYPES } from '../queue/work-types.ts';
 
 const caps = {
   title: sql.lit(LIST_CAPS.title),
@@ -11,8 +12,6 @@ const caps = {
   labels: sql.lit(LIST_CAPS.labels),
   dependsOn: sql.lit(LIST_CAPS.dependsOn),
 };
-
-const workTypes = sql.join(WORK_TASK_TYPES.map((type) => sql.lit(type)));
 const shortened = (column: string, max: RawBuilder<unknown>) =>
   sql`case when char_length(${sql.ref(column)}) > ${max} then left(${sql.ref(column)}, ${max} - 1) || '…' else ${sql.ref(column)} end`;
 
@@ -30,7 +29,7 @@ const ownEdges = (kind: 'subtask' | 'depends_on', tenant: Tenant) => sql`
  * issue. Unbounded texts of people and agents are truncated.
  */
 const listItemOfI = (tenant: Tenant): RawBuilder<unknown> => sql`
-  left join tasks t on t.tenant_id = ${tenant} and t.issue_id = i.id and t.task_type in (${workTypes})
+  left join tasks t on t.tenant_id = ${tenant} and t.issue_id = i.id and t.task_type in (${WORK_TYPES})
   cross join lateral (select row_to_json(f)::text as body from (select
     i.issue_number as "issueNumber",
     ${shortened('i.title', caps.title)} as "title",

@@ -2,6 +2,7 @@ import type { PlanStatus } from '@pipeline/domain';
 import { sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
 import type { Db, Tx } from '../driver/database.ts';
+import { type Params, preparedWrite } from '../driver/prepared.ts';
 
 /** One version of the plan of an issue whose workflow requires an approval. */
 export interface PlanVersion {
@@ -44,20 +45,24 @@ export async function insertPlan(tx: Tx, { tenantId, issueId }: PlanKey, plan: N
     .execute();
 }
 
-/** Ends the wait of every pending version of an issue; there is at most one. */
-export async function answerPlan(
-  tx: Tx,
-  { tenantId, issueId }: PlanKey,
-  answer: { status: Exclude<PlanStatus, 'pending'>; by: string; reason: string | null },
-): Promise<void> {
-  await tx
-    .updateTable('issue_plans')
-    .set({ status: answer.status, answered_by: answer.by, answered_at: svcNow, reason: answer.reason })
-    .where('tenant_id', '=', tenantId)
-    .where('issue_id', '=', issueId)
-    .where('status', '=', 'pending')
-    .execute();
+interface PlanDecision {
+  status: Exclude<PlanStatus, 'pending'>;
+  by: string;
+  reason: string | null;
 }
+
+const answerPending = preparedWrite('answer-plan', (db, p: Params<PlanKey & PlanDecision>) =>
+  db
+    .updateTable('issue_plans')
+    .set({ status: p('status'), answered_by: p('by'), answered_at: svcNow, reason: p('reason') })
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId'))
+    .where('status', '=', sql.lit('pending' as const)),
+);
+
+/** Ends the wait of every pending version of an issue; there is at most one. */
+export const answerPlan = (tx: Tx, key: PlanKey, decision: PlanDecision): Promise<void> =>
+  answerPending.run(tx, { tenantId: key.tenantId, issueId: key.issueId, ...decision });
 
 /** The time of a version (primary key); undefined for an unknown one. */
 export async function planCreatedAt(tx: Tx, { tenantId, issueId }: PlanKey, version: number) {

@@ -1,13 +1,8 @@
-import {
-  type CheckState,
-  type IssueListItem,
-  type State,
-  type WarnAfterMinutes,
-  WORK_TASK_TYPES,
-} from '@pipeline/domain';
+import type { CheckState, IssueListItem, State, WarnAfterMinutes } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
+import { WORK_TYPES } from '../queue/work-types.ts';
 import { slaLimitOf } from '../workflow/sla.ts';
 
 export interface IssueSearch {
@@ -55,8 +50,6 @@ export async function findIssues(
 
 type Row = OperatorFacts & { item: IssueListItem };
 
-const workTypes = sql.join(WORK_TASK_TYPES.map((type) => sql.lit(type)));
-
 /** The checks of a page are grouped beside it: a lateral subquery for each row would be refused by a distributed store. */
 const withFacts = (page: RawBuilder<unknown>, limits: WarnAfterMinutes): RawBuilder<Row> => sql`
   ${NOTE}
@@ -78,7 +71,7 @@ const withFacts = (page: RawBuilder<unknown>, limits: WarnAfterMinutes): RawBuil
     ${slaLimitOf(limits)} as "slaMinutes", i.unreported_costs as "unreportedCosts", c.state as checks
   from p
   join issues i on i.tenant_id = p.tenant_id and i.repo_id = p.repo_id and i.issue_number = p.issue_number
-  left join tasks k on k.tenant_id = i.tenant_id and k.issue_id = i.id and k.task_type in (${workTypes})
+  left join tasks k on k.tenant_id = i.tenant_id and k.issue_id = i.id and k.task_type in (${WORK_TYPES})
   left join workflow_snapshots w on w.tenant_id = i.tenant_id and w.repo_id = i.repo_id and w.active
   left join c on c.tenant_id = i.tenant_id and c.repo_id = i.repo_id and c.number = p.pr_number
   order by p.state_entered_at, p.tenant_id, p.repo_id, p.issue_number`;

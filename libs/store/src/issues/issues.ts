@@ -254,6 +254,15 @@ const planned = preparedPatch('set-plan', 'issues', (p: Params<PlanChange>) => (
 export const setPlan = (tx: Tx, tenantId: number, issueId: number, change: PlanChange): Promise<void> =>
   planned.run(tx, { tenantId, id: issueId, ...change });
 
+const planStatus = preparedPatch('set-plan-status', 'issues', (p: Params<{ status: PlanStatus }>) => ({
+  plan_status: p('status'),
+  updated_at: svcNow,
+}));
+
+/** Records how the pending plan of a locked issue was answered. */
+export const setPlanStatus = (tx: Tx, tenantId: number, issueId: number, status: PlanStatus): Promise<void> =>
+  planStatus.run(tx, { tenantId, id: issueId, status });
+
 const submitted = preparedPatch('set-submitted-files', 'issues', (p: Params<{ files: string[] }>) => ({
   submitted_files: p('files'),
   updated_at: svcNow,

@@ -2,8 +2,9 @@ import { type ErrorClass, type TaskType, WORK_TASK_TYPES } from '@pipeline/domai
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
-import type { Change, Db, Tx } from '../driver/database.ts';
+import type { Db, Tx } from '../driver/database.ts';
 import { type Params, prepared, preparedPatch } from '../driver/prepared.ts';
+import { WORK_TYPES } from './work-types.ts';
 
 /** A run under lock; `alive` = claimed and its lease not over, by the store's clock. */
 export type RunRow = Selectable<DB['runs']> & { alive: boolean };
@@ -23,9 +24,11 @@ const locked = prepared('lock-run', (db, p: Params<{ tenantId: number; runId: nu
 export const lockRun = (tx: Tx, tenantId: number, runId: number): Promise<RunRow | undefined> =>
   locked.first(tx, { tenantId, runId });
 
-export async function updateRun(tx: Tx, tenantId: number, runId: number, change: Change<'runs'>): Promise<void> {
-  await tx.updateTable('runs').set(change).where('tenant_id', '=', tenantId).where('id', '=', runId).execute();
-}
+const cancelled = preparedPatch('cancel-run', 'runs', () => ({ status: sql.lit('cancelled' as const) }));
+
+/** Withdraws a claim: its worker is notified at its next request. The caller has locked its task. */
+export const cancelRun = (tx: Tx, tenantId: number, runId: number): Promise<void> =>
+  cancelled.run(tx, { tenantId, id: runId });
 
 const headed = preparedPatch('set-head-of-run', 'runs', (p: Params<{ headSha: string }>) => ({
   head_sha: p('headSha'),
@@ -183,15 +186,13 @@ export interface LingeringRun {
   left_ms: number;
 }
 
-const workTypes = sql.join(WORK_TASK_TYPES.map((type) => sql.lit(type)));
-
 export const lingeringOf = (
   issueId: RawBuilder<unknown>,
   tenantId: RawBuilder<unknown>,
 ): RawBuilder<LingeringRun> => sql`
   select id, (extract(epoch from (lease_expires_at - svc_now())) * 1000)::bigint as left_ms
   from runs
-  where tenant_id = ${tenantId} and issue_id = ${issueId} and task_type in (${workTypes}) and status = 'cancelled'
+  where tenant_id = ${tenantId} and issue_id = ${issueId} and task_type in (${WORK_TYPES}) and status = 'cancelled'
     and lease_expires_at > svc_now()
   order by lease_expires_at desc limit 1`;
 

@@ -40,14 +40,6 @@ const retrospect = prepared('lock-retrospect', (db, p: Params<{ tenantId: number
 export const lockRetrospect = (tx: Tx, tenantId: number, issueId: number): Promise<TaskRow | undefined> =>
   retrospect.first(tx, { tenantId, issueId });
 
-const remove = preparedWrite('delete-task', (db, p: Params<{ tenantId: number; taskId: string }>) =>
-  db.deleteFrom('tasks').where('tenant_id', '=', p('tenantId')).where('id', '=', p('taskId')),
-);
-
-export async function deleteTask(tx: Tx, tenantId: number, taskId: string): Promise<void> {
-  await remove.run(tx, { tenantId, taskId });
-}
-
 export interface TaskRef {
   tenant_id: number;
   id: string;

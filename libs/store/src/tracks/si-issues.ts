@@ -3,7 +3,7 @@ import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { msInterval, svcNow } from '../driver/clock.ts';
 import type { DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
-import { type Params, prepared } from '../driver/prepared.ts';
+import { type Params, preparedWrite } from '../driver/prepared.ts';
 import type { IssuePlace } from '../workflow/dependencies.ts';
 import type { TrackRow } from './tracks.ts';
 
@@ -68,7 +68,7 @@ export async function setSiIssueWanted(tx: Tx, tenantId: number, id: string, wan
     .execute();
 }
 
-const settle = prepared(
+const settle = preparedWrite(
   'settle-si-issue',
   (_db, p: Params<{ tenantId: number; repoId: number; number: number; done: boolean }>) => sql`
     update si_issues set completed_at = (select svc_now() where ${p('done')}::boolean)
@@ -80,9 +80,8 @@ const settle = prepared(
  * Records that the issue has ended, or was reopened; does nothing for an issue without a track. One probe of
  * si_issues_by_number.
  */
-export async function settleSiIssue(tx: Tx, tenantId: number, { repoId, number }: IssuePlace, done: boolean) {
-  await settle.run(tx, { tenantId, repoId, number, done });
-}
+export const settleSiIssue = (tx: Tx, tenantId: number, { repoId, number }: IssuePlace, done: boolean): Promise<void> =>
+  settle.run(tx, { tenantId, repoId, number, done });
 
 interface Served {
   track_id: number;

@@ -37,34 +37,37 @@ export async function upsertEdge(
     .execute();
 }
 
+type EndedIssue = { tenantId: number; repoId: number; number: number; by: string };
+
+const resolveAtEnd = preparedWrite('resolve-edges-at-end', (db, p: Params<EndedIssue>) =>
+  db
+    .updateTable('issue_edges')
+    .set({ active: sql.lit(false), resolved_by: p('by'), resolved_at: svcNow })
+    .where('tenant_id', '=', p('tenantId'))
+    .where('active', '=', sql.lit(true))
+    .where((eb) =>
+      eb.or([
+        eb.and([
+          eb('kind', '=', sql.lit('depends_on' as const)),
+          eb('parent_repo_id', '=', p('repoId')),
+          eb('parent_issue_number', '=', p('number')),
+        ]),
+        eb.and([
+          eb('kind', '=', sql.lit('subtask' as const)),
+          eb('child_repo_id', '=', p('repoId')),
+          eb('child_issue_number', '=', p('number')),
+        ]),
+      ]),
+    ),
+);
+
 /** Resolves the edges to an issue that is done: those of issues that depend on it and of the epic it is a part of. */
-export async function resolveEdgesAtEnd(
+export const resolveEdgesAtEnd = (
   tx: Tx,
   tenantId: number,
   ended: { repoId: number; number: number },
   by: 'merged' | 'cancelled',
-): Promise<void> {
-  await tx
-    .updateTable('issue_edges')
-    .set({ active: false, resolved_by: by, resolved_at: svcNow })
-    .where('tenant_id', '=', tenantId)
-    .where('active', '=', true)
-    .where((eb) =>
-      eb.or([
-        eb.and([
-          eb('kind', '=', 'depends_on'),
-          eb('parent_repo_id', '=', ended.repoId),
-          eb('parent_issue_number', '=', ended.number),
-        ]),
-        eb.and([
-          eb('kind', '=', 'subtask'),
-          eb('child_repo_id', '=', ended.repoId),
-          eb('child_issue_number', '=', ended.number),
-        ]),
-      ]),
-    )
-    .execute();
-}
+): Promise<void> => resolveAtEnd.run(tx, { tenantId, repoId: ended.repoId, number: ended.number, by });
 
 type GivenUp = { tenantId: number; repoId: number; number: number; by: string };
 
