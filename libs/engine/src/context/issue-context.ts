@@ -50,9 +50,12 @@ export interface CurrentWork {
 }
 
 /** An issue with its work, everything locked that a transaction about it changes. */
-export interface OpenIssue {
+export interface OnIssue {
   subject: IssueContext;
   work: CurrentWork;
+}
+
+export interface OpenIssue extends OnIssue {
   /** Whether its repo has an active workflow; otherwise the default one applies. */
   hasWorkflow: boolean;
 }

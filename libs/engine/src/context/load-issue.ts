@@ -9,7 +9,7 @@ import {
   lockIssueByNumber,
 } from '@pipeline/store';
 import type { TransactionContext } from './context.ts';
-import type { IssueContext, OpenIssue } from './issue-context.ts';
+import type { CurrentWork, IssueContext, OnIssue, OpenIssue } from './issue-context.ts';
 
 /**
  * Reads the rest of the context of an issue whose row the caller has locked: one statement. The caller is about to
@@ -38,14 +38,16 @@ export async function openIssue(unit: TransactionContext, issueId: number): Prom
     contextAndTaskOfIssue(tx, tenantId, issueId),
   ]);
   if (!issue || !around) return undefined;
-  const { rest, task } = around;
   unit.dirtyIssues.changed.add(issueId);
-  return {
-    subject: issueContextOf(unit, issue, rest),
-    work: { task, lingering: rest.lingering },
-    hasWorkflow: rest.workflow !== null,
-  };
+  return { ...onIssue(unit, issue, around), hasWorkflow: around.rest.workflow !== null };
 }
+
+/** A locked issue and what was read with its task, after the lock. */
+export const onIssue = (
+  unit: TransactionContext,
+  issue: IssueRow,
+  { rest, task }: { rest: IssueContextRow; task: CurrentWork['task'] },
+): OnIssue => ({ subject: issueContextOf(unit, issue, rest), work: { task, lingering: rest.lingering } });
 
 /** Locks an issue by its number, and reads the rest: one round trip. @returns undefined for an unknown issue. */
 export async function lockIssueContext(

@@ -8,6 +8,8 @@ import {
 import {
   type BegunAttempt,
   beginAttempts,
+  completeWithoutAttempt,
+  type Db,
   hasLaterProjection,
   hasSucceeded,
   isLeadershipLost,
@@ -15,11 +17,9 @@ import {
   pullRequestsOf,
   type SendableProjection,
   sendableProjections,
-  type Tx,
-  updateProjection,
 } from '@pipeline/store';
 import { batchedByEngine, servedApartIfFailed } from '../context/batched.ts';
-import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
+import { type Engine, inFencedTransaction, inTenant } from '../context/context.ts';
 import type { Sending } from './sending.ts';
 
 /** The outbox entries that may be sent to this kind of host now: at most one per lane of an issue. One indexed read. */
@@ -44,51 +44,54 @@ const begins = batchedByEngine((engine, entries: readonly Entry[]) =>
   servedApartIfFailed(entries, (some) => beginTogether(engine, some), isLeadershipLost),
 );
 
-/** Begins attempts of entries of one tenant. */
-function beginTogether(engine: Engine, entries: readonly Entry[]): Promise<(Sending | null)[]> {
+/** Begins attempts of entries of one tenant: one round trip, as the commit is sent with the statement that begins them. */
+async function beginTogether(engine: Engine, entries: readonly Entry[]): Promise<(Sending | null)[]> {
   const tenantId = entries[0]?.tenantId ?? 0;
   const epoch = engine.fence?.epoch ?? null;
-  return inTenant(engine, tenantId, async (unit) => {
-    const begun = await beginAttempts(unit.tx, { tenantId, ids: entries.map(({ id }) => id), epoch });
-    const byId = new Map(begun.map((each) => [each.projection.id, each]));
-    const sendings: (Sending | null)[] = [];
-    for (const { id } of entries) {
-      const found = byId.get(id);
-      // An entry that is named twice is sent once.
-      byId.delete(id);
-      sendings.push(found ? await sendingOf(unit, found, epoch) : null);
-    }
-    return sendings;
+  const ids = entries.map(({ id }) => id);
+  const { begun } = await inFencedTransaction(engine, async (tx, send) => {
+    const begun = beginAttempts(tx, { tenantId, ids, epoch });
+    send(begun);
+    return { begun };
   });
+  const byId = new Map((await begun).map((each) => [each.projection.id, each]));
+  const sendings: (Sending | null)[] = [];
+  for (const id of ids) {
+    const found = byId.get(id);
+    // An entry that is named twice is sent once.
+    byId.delete(id);
+    sendings.push(found ? await sendingOf(engine, found, epoch) : null);
+  }
+  return sendings;
 }
 
-async function sendingOf(unit: TransactionContext, begun: BegunAttempt, epoch: number | null): Promise<Sending | null> {
+async function sendingOf(engine: Engine, begun: BegunAttempt, epoch: number | null): Promise<Sending | null> {
   const { projection, repo } = begun;
-  const action = await actionNow(unit.tx, begun);
+  const action = await actionNow(engine.store.tenant, begun);
   if (action === null) {
-    await completeRepeated(unit, projection);
+    await completeUnwanted(engine, projection);
     return null;
   }
   const mayHaveHappened = projection.attempt_started_at !== null;
   return { projection: { ...projection, action }, repo, mayHaveHappened, epoch };
 }
 
-async function completeRepeated(unit: TransactionContext, { tenant_id, id }: ProjectionRow): Promise<void> {
-  const done = { status: 'complete', attempt_started_at: null, retry_after: null, error: null } as const;
-  await updateProjection(unit.tx, tenant_id, id, done);
-  unit.notify('svc_projections');
-}
+const completeUnwanted = (engine: Engine, { tenant_id, id }: ProjectionRow): Promise<void> =>
+  inTenant(engine, tenant_id, async (unit) => {
+    unit.send(completeWithoutAttempt(unit.tx, tenant_id, id));
+    unit.notify('svc_projections');
+  });
 
 /**
- * The host write of an outbox entry if it is sent now; null = none. The issue is read without its lock: any change of
- * it queues its own entry behind this one.
+ * The host write of a begun outbox entry if it is sent now; null = none. The issue is read without its lock: any change
+ * of it queues its own entry behind this one, which is in doubt and no longer rewritten.
  */
-async function actionNow(tx: Tx, { projection, issue }: BegunAttempt): Promise<ProjectionAction | null> {
+async function actionNow(db: Db, { projection, issue }: BegunAttempt): Promise<ProjectionAction | null> {
   const { action, attempt_started_at } = projection;
-  if (attempt_started_at !== null && (await hasSucceeded(tx, projection))) {
+  if (attempt_started_at !== null && (await hasSucceeded(db, projection))) {
     // An entry without a record: a label for intake, or an issue that a track creates.
     if (issue === null) return action.type === 'createIssue' ? null : action;
-    return repeatedAction(action, await intentOf(tx, projection, issue));
+    return repeatedAction(action, await intentOf(db, projection, issue));
   }
   if (issue === null) return action;
   if (action.type === 'swapLabels') return currentLabels(action, issue);
@@ -98,13 +101,13 @@ async function actionNow(tx: Tx, { projection, issue }: BegunAttempt): Promise<P
 }
 
 async function intentOf(
-  tx: Tx,
+  db: Db,
   projection: ProjectionRow,
   issue: NonNullable<BegunAttempt['issue']>,
 ): Promise<HostIntent> {
   const [prs, hasLater] = await Promise.all([
-    pullRequestsOf(tx, projection.tenant_id, issue.id),
-    hasLaterProjection(tx, projection),
+    pullRequestsOf(db, projection.tenant_id, issue.id),
+    hasLaterProjection(db, projection),
   ]);
   const closedPullRequests = prs
     .filter(({ state, merged }) => state === 'closed' && !merged)

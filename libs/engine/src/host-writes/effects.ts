@@ -3,7 +3,6 @@ import {
   actedAt,
   CLOCKS_DIFFER_MS,
   lockIssueByNumber,
-  lockWorkTask,
   markMerged,
   openedPullRequest,
   resolveEdgesOf,
@@ -13,7 +12,7 @@ import {
   wouldCycle,
 } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
-import { ENGINE, type IssueContext } from '../context/issue-context.ts';
+import { ENGINE, type IssueContext, type OnIssue } from '../context/issue-context.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
 import { recordMerge } from '../knowledge/code-map.ts';
 import { projectIssue, queueProjections } from '../outbox/project.ts';
@@ -27,7 +26,7 @@ import { restartFront } from './merge-train.ts';
 type Created = Extract<ExecuteResult, { status: 'ok' }>['created'];
 type ActionOf<T extends ProjectionAction['type']> = Extract<ProjectionAction, { type: T }>;
 
-type Effect = (unit: TransactionContext, subject: IssueContext, action: never, created: Created) => Promise<void>;
+type Effect = (unit: TransactionContext, open: OnIssue, action: never, created: Created) => Promise<void>;
 
 const EFFECTS: Partial<Record<ProjectionAction['type'], Effect>> = {
   createPR: onOpenedPullRequest,
@@ -44,23 +43,23 @@ export const hasEffects = ({ type }: ProjectionAction): boolean => EFFECTS[type]
 /** Applies what follows from a host write that was executed. */
 export async function applyEffects(
   unit: TransactionContext,
-  subject: IssueContext,
+  open: OnIssue,
   action: ProjectionAction,
   created: Created,
 ): Promise<void> {
-  await EFFECTS[action.type]?.(unit, subject, action as never, created);
+  await EFFECTS[action.type]?.(unit, open, action as never, created);
 }
 
 /** The pull request was opened: links it to the issue, whose review may begin. */
 async function onOpenedPullRequest(
   unit: TransactionContext,
-  subject: IssueContext,
+  { subject, work }: OnIssue,
   action: ActionOf<'createPR'>,
   created: Created,
 ): Promise<void> {
   if (created?.number === undefined) throw new Error('the host opened a pull request without a number');
   const { issue } = subject;
-  await openedPullRequest(unit.tx, unit.tenantId, {
+  const opened = {
     repoId: issue.repo_id,
     issueId: issue.id,
     number: created.number,
@@ -72,16 +71,16 @@ async function onOpenedPullRequest(
     title: action.title,
     body: action.body,
     changedFiles: issue.submitted_files,
-  });
+  };
+  unit.send(openedPullRequest(unit.tx, unit.tenantId, opened));
   recordPipelineEvent(unit, subject, {
     eventType: 'pr_opened',
     agent: 'developer',
     payload: { prNumber: created.number },
   });
-  if (issue.state !== 'in-review' || (await lockWorkTask(unit.tx, unit.tenantId, issue.id))) return;
-  const now = await loadIssueContext(unit, issue);
-  const task = await enqueueWork(unit, now, { taskType: 'review' });
-  if (task.held === 'budget') await projectIssue(unit, now, [], task);
+  if (issue.state !== 'in-review' || work.task) return;
+  const task = await enqueueWork(unit, subject, { taskType: 'review', lingering: work.lingering });
+  if (task.held === 'budget') await projectIssue(unit, await loadIssueContext(unit, issue), [], task);
 }
 
 /**
@@ -90,37 +89,36 @@ async function onOpenedPullRequest(
  */
 async function onClosed(
   unit: TransactionContext,
-  { issue }: IssueContext,
+  { subject: { issue } }: OnIssue,
   _action: ProjectionAction,
   created: Created,
 ): Promise<void> {
   if (issue.state !== 'done' || !created?.at) return;
   const isOfEnd = Date.parse(created.at) >= Date.parse(issue.state_entered_at) - CLOCKS_DIFFER_MS;
-  if (isOfEnd) await actedAt(unit.tx, issue, created.at);
+  if (isOfEnd) unit.send(actedAt(unit.tx, issue, created.at));
 }
 
 /** The old branch is gone: the new task may begin. */
-async function onDeletedBranch(unit: TransactionContext, subject: IssueContext): Promise<void> {
-  const { issue } = subject;
-  if (issue.state !== 'ready-for-dev' || (await lockWorkTask(unit.tx, unit.tenantId, issue.id))) return;
-  const task = await enqueueWork(unit, subject, { taskType: 'develop' });
+async function onDeletedBranch(unit: TransactionContext, { subject, work }: OnIssue): Promise<void> {
+  if (subject.issue.state !== 'ready-for-dev' || work.task) return;
+  const task = await enqueueWork(unit, subject, { taskType: 'develop', lingering: work.lingering });
   if (task.held === 'budget') await projectIssue(unit, subject, [], task);
 }
 
 /** The host has merged: only now is the issue done. It may have been moved elsewhere meanwhile; the merge decides. */
 async function onMerged(
   unit: TransactionContext,
-  subject: IssueContext,
+  { subject, work }: OnIssue,
   action: ActionOf<'mergePR'>,
   created: Created,
 ): Promise<void> {
   const { issue } = subject;
   const sha = created?.sha ?? null;
-  await markMerged(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: action.prNumber, sha });
-  await recordMerge(unit, subject, { agent: 'merger', prNumber: action.prNumber });
+  unit.send(markMerged(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: action.prNumber, sha }));
+  recordMerge(unit, subject, { agent: 'merger', prNumber: action.prNumber });
   if (issue.state === 'done') return;
   const trigger = issue.state === 'merge-pending' ? 'merged' : 'host-merged';
-  await moveBy(unit, await loadIssueContext(unit, issue), { cause: { trigger }, actor: ENGINE });
+  await moveBy(unit, await loadIssueContext(unit, issue), { cause: { trigger }, actor: ENGINE, work });
 }
 
 type Refused = Extract<ExecuteResult, { status: 'refused' }>;
@@ -168,7 +166,7 @@ async function updateBehind(unit: TransactionContext, subject: Parameters<typeof
  */
 async function onBranchUpdated(
   unit: TransactionContext,
-  subject: IssueContext,
+  { subject, work }: OnIssue,
   _action: ProjectionAction,
   created: Created,
 ): Promise<void> {
@@ -181,14 +179,13 @@ async function onBranchUpdated(
     const reason = `pull request #${pr.number} was brought up to date`;
     const moved = { ...subject, pr: { ...pr, head_sha: headSha } };
     await moveBy(unit, moved, { cause: { trigger: 'head-moved' }, actor: { ...ENGINE, reason } });
-  } else if (!(await lockWorkTask(unit.tx, unit.tenantId, issue.id)))
-    await enqueueWork(unit, subject, { taskType: 'merge' });
+  } else if (!work.task) await enqueueWork(unit, subject, { taskType: 'merge', lingering: work.lingering });
 }
 
 /** A subtask was created on the host. It is admitted like any other issue; the epic waits for it from now on. */
 async function onCreatedIssue(
   unit: TransactionContext,
-  subject: IssueContext,
+  { subject }: OnIssue,
   action: ActionOf<'createIssue'>,
   created: Created,
 ): Promise<void> {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ChecksWait, MINUTE_MS, namedChecks, type ProjectionAction, SECOND_MS } from '@pipeline/domain';
 import {
+  contextOfIssue,
   lockIssue,
   lockProjection,
   type ProjectionRow,
@@ -25,17 +26,21 @@ export interface HeldMerge {
   mayHaveHappened: boolean;
 }
 
-/** Locks the issue and its outbox entry. A result for a settled entry, or for the attempt of another leader, is void. */
+/** Locks the issue and its outbox entry: one round trip. A result for a settled entry, or for the attempt of another leader, is void. */
 export async function holdMerge(
   unit: TransactionContext,
   { projection: { id, issue_id: issueId }, epoch, mayHaveHappened }: Sending,
   action: Extract<ProjectionAction, { type: 'mergePR' }>,
 ): Promise<HeldMerge | 'settled' | 'other-head'> {
-  const issue = issueId === null ? undefined : await lockIssue(unit.tx, unit.tenantId, issueId);
-  const projection = await lockProjection(unit.tx, unit.tenantId, id);
+  const { tx, tenantId } = unit;
+  const [issue, projection, rest] = await Promise.all([
+    issueId === null ? undefined : lockIssue(tx, tenantId, issueId),
+    lockProjection(tx, tenantId, id),
+    issueId === null ? undefined : contextOfIssue(tx, tenantId, issueId),
+  ]);
   if (projection?.status !== 'pending' || projection.attempt_epoch !== epoch) return 'settled';
   if (!issue) return 'other-head';
-  const subject = await loadIssueContext(unit, issue);
+  const subject = await loadIssueContext(unit, issue, rest);
   const { pr } = subject;
   if (pr?.number !== action.prNumber || pr.head_sha !== action.expectedHeadSha) return 'other-head';
   return { subject: { ...subject, pr }, projection, mayHaveHappened };

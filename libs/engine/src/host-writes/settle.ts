@@ -1,7 +1,7 @@
 import { type ExecuteResult, MINUTE_MS, projectionDelayMs } from '@pipeline/domain';
 import {
   completeProjections,
-  contextOfIssue,
+  contextAndTaskOfIssue,
   findProjection,
   hasLaterProjection,
   insertFailedAttempt,
@@ -15,8 +15,8 @@ import {
 } from '@pipeline/store';
 import { batchedByEngine, servedApartIfFailed } from '../context/batched.ts';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
-import { ENGINE, type IssueContext } from '../context/issue-context.ts';
-import { issueContextOf } from '../context/load-issue.ts';
+import { type CurrentWork, ENGINE, type IssueContext, type OnIssue } from '../context/issue-context.ts';
+import { onIssue } from '../context/load-issue.ts';
 import { recordPipelineEvent } from '../records/records.ts';
 import { isSeed, onSeeded } from '../tracks/seeds.ts';
 import { applyEffects, hasEffects, onMergeRefused } from './effects.ts';
@@ -62,16 +62,18 @@ function settleAlone(engine: Engine, sending: Sending, result: ExecuteResult): P
   return inTenant(engine, sending.projection.tenant_id, async (unit) => {
     const held = await lockEntry(unit, sending.projection);
     if (!held) return;
-    const { projection, subject } = held;
+    const { projection, open } = held;
     unit.send(recordEnd(unit, projection, result));
     // Two executors may have sent it, one of them after it lost the leader lock: the first result is final, and a host
     // fact applies also after a discard. A failure of a former leader does not affect the attempt of its successor.
     const late = projection.status !== 'pending' || projection.attempt_epoch !== sending.epoch;
     if (projection.status === 'complete' || (late && result.status !== 'ok')) return;
     const { mayHaveHappened } = sending;
-    if (subject && (result.status !== 'ok' || hasEffects(projection.action)))
-      unit.dirtyIssues.changed.add(subject.issue.id);
-    await OUTCOME[result.status](unit, { subject, projection, mayHaveHappened, result: result as never });
+    if (open && (result.status !== 'ok' || hasEffects(projection.action)))
+      unit.dirtyIssues.changed.add(open.subject.issue.id);
+    const subject = open?.subject ?? null;
+    const work = open?.work ?? null;
+    await OUTCOME[result.status](unit, { subject, work, projection, mayHaveHappened, result: result as never });
   });
 }
 
@@ -81,30 +83,36 @@ const recordEnd = ({ tx, tenantId }: TransactionContext, projection: ProjectionR
     ? completeProjections(tx, tenantId, [{ id: projection.id, created: result.created }])
     : insertFailedAttempt(tx, projection, result);
 
-/** Locks the issue of an entry, then the entry, and reads what a decision depends on: one round trip. */
-async function lockEntry(
-  unit: TransactionContext,
-  sent: ProjectionRow,
-): Promise<{ projection: ProjectionRow; subject: IssueContext | null } | null> {
+interface LockedEntry {
+  projection: ProjectionRow;
+  /** Null for an issue without a record. */
+  open: OnIssue | null;
+}
+
+/** Locks the issue of an entry, then the entry and the work task, and reads what a decision depends on: one round trip. */
+async function lockEntry(unit: TransactionContext, sent: ProjectionRow): Promise<LockedEntry | null> {
   const { tx, tenantId } = unit;
   // An issue without a record may have got one since the attempt began.
   const seen = sent.issue_id === null ? await findProjection(tx, tenantId, sent.id) : sent;
   if (!seen) return null;
   if (seen.issue_id === null) {
     const projection = await lockProjection(tx, tenantId, sent.id);
-    return projection ? { projection, subject: null } : null;
+    return projection ? { projection, open: null } : null;
   }
-  const [issue, projection, rest] = await Promise.all([
+  const [issue, projection, around] = await Promise.all([
     lockIssue(tx, tenantId, seen.issue_id),
     lockProjection(tx, tenantId, sent.id),
-    contextOfIssue(tx, tenantId, seen.issue_id),
+    contextAndTaskOfIssue(tx, tenantId, seen.issue_id),
   ]);
-  return projection ? { projection, subject: issue && rest ? issueContextOf(unit, issue, rest) : null } : null;
+  if (!projection) return null;
+  return { projection, open: issue && around ? onIssue(unit, issue, around) : null };
 }
 
 interface Settled<S extends ExecuteResult['status']> {
   /** Null for an issue without a record: the entry is settled, without consequences. */
   subject: IssueContext | null;
+  /** Of that issue. */
+  work: CurrentWork | null;
   projection: ProjectionRow;
   /** In doubt before this attempt; only a result of the write itself ends the doubt. */
   mayHaveHappened: boolean;
@@ -120,13 +128,13 @@ const OUTCOME: { [S in ExecuteResult['status']]: (unit: TransactionContext, sett
   failed: onFailed,
 };
 
-async function onOk(unit: TransactionContext, { subject, projection, result }: Settled<'ok'>): Promise<void> {
+async function onOk(unit: TransactionContext, { subject, work, projection, result }: Settled<'ok'>): Promise<void> {
   const { action } = projection;
   if (action.type === 'createIssue' && isSeed(projection)) return onSeeded(unit, projection, action, result.created);
   // The label for intake of an unknown issue is on the host: the next poll admits it.
-  if (!subject)
+  if (!subject || !work)
     return action.type === 'swapLabels' || action.type === 'addLabels' ? unit.notify('svc_cache') : undefined;
-  await applyEffects(unit, subject, action, result.created);
+  await applyEffects(unit, { subject, work }, action, result.created);
 }
 
 async function onRefused(unit: TransactionContext, settled: Settled<'refused'>): Promise<void> {

@@ -265,7 +265,7 @@ const hostFacts = ({ url, updatedAt }: HostIssue) => ({ url, host_updated_at: up
 async function closed(unit: TransactionContext, subject: IssueContext, event: IssueEvent): Promise<void> {
   const actor = hostActor(event.sender);
   const { subject: ended } = await moveBy(unit, subject, { cause: { trigger: 'host-closed' }, actor });
-  await actedAt(unit.tx, ended.issue, stateTime(event));
+  unit.send(actedAt(unit.tx, ended.issue, stateTime(event)));
   if (await hasOpenProjections(unit.tx, ended.issue, ['pending'], ['issue'])) {
     queueProjections(unit, ended, [{ type: 'closeIssue', reason: 'not_planned', comment: null }]);
   }

@@ -190,7 +190,7 @@ async function applyPullRequest(
   if (isOwn && isPushed(issue, seen)) await onPush(unit, issue, now, actor);
   if (before?.state === now.state) return;
   const fact = { agent: actor.type, prNumber: now.number };
-  if (isDone) await recordMerge(unit, { issue }, fact);
+  if (isDone) recordMerge(unit, { issue }, fact);
   else {
     recordPipelineEvent(
       unit,

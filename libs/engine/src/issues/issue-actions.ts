@@ -20,7 +20,7 @@ import {
   setPaused,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
-import type { Actor, CurrentWork, IssueContext, IssueKey, OpenIssue, WorkTask } from '../context/issue-context.ts';
+import type { Actor, CurrentWork, IssueContext, IssueKey, OnIssue, WorkTask } from '../context/issue-context.ts';
 import { openIssue } from '../context/load-issue.ts';
 import { currentHold } from '../costs/holds.ts';
 import { projectIssue } from '../outbox/project.ts';
@@ -42,9 +42,6 @@ export function actOnIssue(engine: Engine, key: IssueKey, action: IssueAction, a
     return performOn(unit, open, action, actor);
   });
 }
-
-/** An issue and its task, both locked. */
-type OnIssue = Pick<OpenIssue, 'subject' | 'work'>;
 
 /** The actor, and the host's time of the action; no time = now, null = unknown. */
 type HostActor = Actor & { at?: string | null | undefined };

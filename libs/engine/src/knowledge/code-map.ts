@@ -16,13 +16,13 @@ const SCAN_EVERY_MS = 7 * DAY_MS;
 const BATCH = 500;
 
 /** Records a merged pull request: the event, and that the code map is outdated. */
-export async function recordMerge(
+export function recordMerge(
   unit: TransactionContext,
   about: EventSubject,
   { agent, prNumber }: { agent: string; prNumber: number },
-): Promise<void> {
+): void {
   recordPipelineEvent(unit, about, { eventType: 'pr_merged', agent, payload: { prNumber } });
-  await wantScan(unit.tx, unit.tenantId, about.issue.repo_id);
+  unit.send(wantScan(unit.tx, unit.tenantId, about.issue.repo_id));
 }
 
 /**

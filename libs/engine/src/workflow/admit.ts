@@ -1,7 +1,7 @@
-import { insertIssue, lockIssueByNumber, type NewIssue } from '@pipeline/store';
+import { insertIssue, type NewIssue } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
 import { ENGINE, type IssueContext } from '../context/issue-context.ts';
-import { loadIssueContext } from '../context/load-issue.ts';
+import { lockIssueContext } from '../context/load-issue.ts';
 import { decideFor } from './decision.ts';
 import { askPerson, moveBy, moveThrough } from './move.ts';
 import { addTextDependencies, type HostStates } from './text-dependencies.ts';
@@ -19,8 +19,8 @@ export async function admitNew(
 ): Promise<boolean> {
   if (!(await insertIssue(unit.tx, unit.tenantId, repoId, issue))) return false;
   unit.records.entries.push({ repoId });
-  const row = await lockIssueByNumber(unit.tx, unit.tenantId, repoId, issue.number);
-  if (row) await admit(unit, await loadIssueContext(unit, row), hostStates);
+  const subject = await lockIssueContext(unit, { repoId, number: issue.number });
+  if (subject) await admit(unit, subject, hostStates);
   return true;
 }
 

@@ -42,6 +42,9 @@ export const isRefusedLogin = (error: unknown): boolean => /^(28...|3D000)$/.tes
 export const isRefusedParameter = (error: unknown): boolean =>
   asCoded(error).code === '08P01' && asCoded(error).message.startsWith('unsupported startup parameter');
 
+/** True when a statement names a table, or its schema, that does not exist. */
+export const isMissingTable = (error: unknown): boolean => asCoded(error).code === '42P01';
+
 /** True when the same transaction may succeed if it is run again: serialization failure or deadlock. */
 export const isRetryable = (error: unknown): boolean => ['40001', '40P01'].includes(asCoded(error).code);
 

@@ -59,24 +59,15 @@ type Admitted = Pick<HostIssue, 'title' | 'body' | 'updatedAt'> & {
  * Facts of an admitted issue: everything that the host reported up to then is applied, and its text is the accepted
  * one.
  */
-export async function insertHostFacts(tx: Tx, issue: IssueId, admitted: Admitted): Promise<void> {
-  const at = admitted.updatedAt;
-  await tx
-    .insertInto('issue_host_facts')
-    .values({
-      tenant_id: issue.tenant_id,
-      issue_id: issue.id,
-      acted_at: at,
-      state_at: at,
-      labels_at: at,
-      text_sha256: textHash(admitted),
-      text_at: at,
-      text_accepted_by: admitted.acceptedBy ?? null,
-      seen_at: svcNow,
-      ...(admitted.assignee !== undefined && { assignee: admitted.assignee, assignee_at: at }),
-    })
-    .execute();
-}
+export const factsOfAdmitted = ({ updatedAt: at, assignee, acceptedBy = null, ...text }: Admitted) => ({
+  acted_at: at,
+  state_at: at,
+  labels_at: at,
+  text_sha256: textHash(text),
+  text_at: at,
+  text_accepted_by: acceptedBy,
+  ...(assignee !== undefined && { assignee, assignee_at: at }),
+});
 
 type FactColumns = Omit<HostFactsRow, 'label_times'> & { label_times: string };
 
@@ -118,15 +109,17 @@ const acted = preparedWrite('host-acted-now', (db, p: Params<{ tenantId: number;
 export const actedNow = (tx: Tx, issue: IssueId): Promise<void> =>
   acted.run(tx, { tenantId: issue.tenant_id, issueId: issue.id });
 
-/** Records the host's time of the close that ended an issue. */
-export async function actedAt(tx: Tx, issue: IssueId, at: string): Promise<void> {
-  await tx
+const closedAt = preparedWrite('host-closed-at', (db, p: Params<{ tenantId: number; issueId: number; at: string }>) =>
+  db
     .updateTable('issue_host_facts')
-    .set({ acted_at: at, state_at: at })
-    .where('tenant_id', '=', issue.tenant_id)
-    .where('issue_id', '=', issue.id)
-    .execute();
-}
+    .set({ acted_at: p('at'), state_at: p('at') })
+    .where('tenant_id', '=', p('tenantId'))
+    .where('issue_id', '=', p('issueId')),
+);
+
+/** Records the host's time of the close that ended an issue. */
+export const actedAt = (tx: Tx, issue: IssueId, at: string): Promise<void> =>
+  closedAt.run(tx, { tenantId: issue.tenant_id, issueId: issue.id, at });
 
 type Commanded = { tenantId: number; issueId: number; at: string | null };
 

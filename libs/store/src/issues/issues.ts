@@ -5,7 +5,7 @@ import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import { type Params, prepared, preparedPatch } from '../driver/prepared.ts';
-import { insertHostFacts } from '../intake/host-facts.ts';
+import { factsOfAdmitted } from '../intake/host-facts.ts';
 
 /** A locked issue: its row, the transaction's time by the store's clock, and its time in state until then. */
 export type IssueRow = Selectable<DB['issues']> & { now: string; ms_in_state: number };
@@ -98,7 +98,7 @@ export type NewIssue = Pick<
   assignee?: string | null;
 };
 
-/** Inserts an issue in state `new`. @returns false when it already existed. */
+/** Inserts an issue in state `new` with its host facts: one statement. @returns false when it already existed. */
 export async function insertIssue(tx: Tx, tenantId: number, repoId: number, issue: NewIssue): Promise<boolean> {
   const row: Insertable<DB['issues']> = {
     tenant_id: tenantId,
@@ -113,14 +113,18 @@ export async function insertIssue(tx: Tx, tenantId: number, repoId: number, issu
     host_created_at: issue.createdAt,
     host_updated_at: issue.updatedAt,
   };
-  const made = await tx
+  const made = tx
     .insertInto('issues')
     .values(row)
     .onConflict((c) => c.columns(['tenant_id', 'repo_id', 'issue_number']).doNothing())
-    .returning('id')
-    .executeTakeFirst();
-  if (made) await insertHostFacts(tx, { tenant_id: tenantId, id: made.id }, issue);
-  return made !== undefined;
+    .returning('id');
+  const facts = Object.entries(factsOfAdmitted(issue));
+  const columns = sql.join(facts.map(([column]) => sql.ref(column)));
+  const { numAffectedRows = 0n } = await sql`
+    with made as (${made})
+    insert into issue_host_facts (tenant_id, issue_id, seen_at, ${columns})
+    select ${tenantId}, made.id, svc_now(), ${sql.join(facts.map(([, value]) => value))} from made`.execute(tx);
+  return numAffectedRows > 0n;
 }
 
 /** Changes columns of an issue whose row the caller has locked. */

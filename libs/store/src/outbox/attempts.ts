@@ -119,10 +119,10 @@ export async function insertFailedAttempt(
 
 /** Whether an attempt of the entry succeeded: it is complete, or was before it was retried or discarded. */
 export async function hasSucceeded(
-  tx: Tx,
+  db: Db,
   { tenant_id, id }: Pick<ProjectionRow, 'tenant_id' | 'id'>,
 ): Promise<boolean> {
-  const row = await tx
+  const row = await db
     .selectFrom('projection_attempts')
     .select('projection_id')
     .where('tenant_id', '=', tenant_id)

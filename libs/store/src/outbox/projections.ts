@@ -139,9 +139,20 @@ export async function updateProjection(
     .execute();
 }
 
+/** Completes a pending entry that the store no longer wants to be sent. */
+export async function completeWithoutAttempt(tx: Tx, tenantId: number, id: number): Promise<void> {
+  await tx
+    .updateTable('projections')
+    .set({ status: 'complete', attempt_started_at: null, retry_after: null, error: null, updated_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .where('status', '=', 'pending')
+    .execute();
+}
+
 /** Whether the issue has a later entry of the same type. Cost: the entries of the issue. */
-export async function hasLaterProjection(tx: Tx, projection: ProjectionRow): Promise<boolean> {
-  const row = await tx
+export async function hasLaterProjection(db: Db, projection: ProjectionRow): Promise<boolean> {
+  const row = await db
     .selectFrom('projections')
     .select('id')
     .where('tenant_id', '=', projection.tenant_id)

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { SCHEMA, withSearchPath } from '../driver/connection.ts';
 import type { DB } from '../driver/database.generated.ts';
 import type { Db } from '../driver/database.ts';
+import { isMissingTable } from '../driver/store-errors.ts';
 import { MIGRATIONS, type SchemaMigration } from './migrations/index.ts';
 
 export type MigrationList = Readonly<Record<string, SchemaMigration>>;
@@ -30,25 +31,37 @@ interface SchemaStatus {
 
 /** Compares the schema with this code. One short query; cheap enough for a readiness probe. */
 export async function schemaStatus(db: Db, migrations: MigrationList = MIGRATIONS): Promise<SchemaStatus> {
+  return statusOf((await readSchema(db)).applied, migrations);
+}
+
+function statusOf(applied: readonly string[], migrations: MigrationList): SchemaStatus {
   const known = Object.entries(migrations).map(([name, migration]) => recordedName(name, migration));
   known.sort();
-  const applied = await appliedMigrations(db);
   const pending = known.filter((name) => !applied.includes(name));
   const unknown = applied.filter((name) => !known.includes(name));
   const ok = pending.length === 0 && !unknown.some((name) => name.endsWith(BREAKING));
   return { current: applied.at(-1) ?? null, latest: known.at(-1) ?? null, pending, unknown, ok };
 }
 
-async function appliedMigrations(db: Db): Promise<string[]> {
-  const table = `${SCHEMA}.${MIGRATION_TABLE}`;
-  const { rows: found } = await db.executeQuery<{ exists: boolean }>(
-    CompiledQuery.raw('select to_regclass($1) is not null as exists', [table]),
-  );
-  if (found[0]?.exists !== true) return [];
-  const { rows } = await db.executeQuery<{ name: string }>(
-    CompiledQuery.raw(`select name from ${table} order by name`),
-  );
-  return rows.map((row) => row.name);
+interface FoundSchema {
+  /** The first schema of the connection's search path that exists. */
+  first: string | null;
+  /** Recorded names of the migrations that ran. */
+  applied: string[];
+}
+
+const READ_SCHEMA = `select current_schema() as first,
+  array(select name::text from ${SCHEMA}.${MIGRATION_TABLE} order by name) as applied`;
+
+async function readSchema(db: Db): Promise<FoundSchema> {
+  try {
+    const { rows } = await db.executeQuery<FoundSchema>(CompiledQuery.raw(READ_SCHEMA));
+    return rows[0] ?? { first: null, applied: [] };
+  } catch (error) {
+    // No migration has run.
+    if (isMissingTable(error)) return { first: null, applied: [] };
+    throw error;
+  }
 }
 
 /** The schema does not fit this code. The message names the command that repairs it. */
@@ -67,7 +80,8 @@ export class SchemaError extends Error {
  * of the connection does not contain our schema.
  */
 export async function assertSchema(db: Db, migrations: MigrationList = MIGRATIONS): Promise<void> {
-  const status = await schemaStatus(db, migrations);
+  const { first, applied } = await readSchema(db);
+  const status = statusOf(applied, migrations);
   if (status.pending.length > 0) {
     const at = status.current ?? 'empty';
     const hint = 'run `pnpm migrate` (node libs/store/src/schema/migrate-main.ts) with the same DATABASE_URL';
@@ -80,15 +94,9 @@ export async function assertSchema(db: Db, migrations: MigrationList = MIGRATION
       status,
     );
   }
-  const { rows } = await db.executeQuery<{ schema: string | null }>(
-    CompiledQuery.raw('select current_schema() as schema'),
-  );
-  if (rows[0]?.schema !== SCHEMA) {
+  if (first !== SCHEMA) {
     const hint = `behind PgBouncer set connect_query = 'set search_path to ${SCHEMA}, public'`;
-    throw new SchemaError(
-      `the search_path of connections starts with ${rows[0]?.schema}, not ${SCHEMA}: ${hint}`,
-      status,
-    );
+    throw new SchemaError(`the search_path of connections starts with ${first}, not ${SCHEMA}: ${hint}`, status);
   }
 }
 

@@ -1,6 +1,6 @@
 import { enabledReposWithTenant, type RepoWithTenant } from '@pipeline/store';
 import { Gauge } from 'prom-client';
-import { streamTick, wakesStream } from '../loops/stream.ts';
+import { StreamLoop } from '../loops/stream.ts';
 import { PolledValue } from '../polling/polled-value.ts';
 import { EventFeed } from '../stream/event-feed.ts';
 import { SECOND_MS, type Wiring } from './wiring.ts';
@@ -17,13 +17,16 @@ export function addStream({ engine, store, storeWatch, notifications, loops, met
   const feed = new EventFeed({ store, now, uptime: () => (now().getTime() - startedAt) / SECOND_MS });
   const repos = new PolledValue(() => enabledReposWithTenant(store.fleet), now);
   loops.add('stream-repos', 60 * SECOND_MS, () => repos.refresh());
-  const stream = loops.add('stream', SECOND_MS, streamTick(engine, feed));
+  const follower = new StreamLoop({ engine, feed });
+  const stream = loops.add('stream', SECOND_MS, () => follower.tick());
   loops.addAlways('stream-heartbeat', SECOND_MS, async () => {
-    if (await feed.beat(storeWatch.isConnected)) stream.wake();
+    if (!(await feed.beat(storeWatch.isConnected))) return;
+    follower.look();
+    stream.wake();
   });
   notifications.on(
     'svc_stream',
-    wakesStream(() => stream.wake()),
+    follower.wakes(() => stream.wake()),
   );
   new Gauge({
     name: 'svc_sse_clients',

@@ -75,9 +75,13 @@ export class EventFeed {
 
   /**
    * Hands out what is new: what this process has just numbered where that is next, else what one statement reads.
+   * @param isDue whether to read in any case, because others may have numbered events.
    * @returns 'again' when there may be more.
    */
-  async tick(numbered: readonly StreamEvent[] = []): Promise<'again' | undefined> {
+  async tick(
+    numbered: readonly StreamEvent[] = [],
+    isDue: boolean = numbered.length === 0,
+  ): Promise<'again' | undefined> {
     const { fleet } = this.#deps.store;
     if (this.#last === null) {
       const head = await streamHead(fleet);
@@ -85,7 +89,9 @@ export class EventFeed {
       this.#window.push(this.#frames(await newestFacts(fleet, head, REPLAYED + 1)));
       this.#last = head;
     }
-    const events = numbered[0]?.id === this.#last + 1 ? numbered : await streamAfter(fleet, this.#last);
+    if (!isDue && numbered.length === 0) return undefined;
+    const isNext = !isDue && numbered[0]?.id === this.#last + 1;
+    const events = isNext ? numbered : await streamAfter(fleet, this.#last);
     const isBehind = events.length === STREAM_BATCH;
     if (events.length > 0) this.#last = this.#publish(events, this.#last);
     if (!isBehind) this.#verify(this.#last);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { putRepo } from '@pipeline/engine';
 import { ensureTenant, insertRecords, inTransaction, noRecords, type StreamInput } from '@pipeline/store';
 import { testDatabase, until } from '@pipeline/testing';
-import { streamTick } from '../../src/loops/stream.ts';
+import { StreamLoop } from '../../src/loops/stream.ts';
 import type { MonitorApp } from '../../src/process/app.ts';
 import { EventFeed } from '../../src/stream/event-feed.ts';
 import { type Bench, makeBench } from '../support/bench.ts';
@@ -46,9 +46,11 @@ async function replica(over: Partial<Pick<MonitorApp, 'streamLimits'>> = {}): Pr
     await served.close();
   };
   cleanups.push(close);
-  const tick = streamTick(bench.engine, feed);
+  const loop = new StreamLoop({ engine: bench.engine, feed });
   const turn = async () => {
-    while ((await tick()) === 'again');
+    // As after the notification of another replica.
+    do loop.look();
+    while ((await loop.tick()) === 'again');
   };
   await turn();
   return { url: `${served.url}/api/events`, feed, turn, close };

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { sleep } from '@pipeline/runtime';
 import { until } from '@pipeline/testing';
 import fc from 'fast-check';
-import { wakesStream } from '../../src/loops/stream.ts';
+import { StreamLoop } from '../../src/loops/stream.ts';
 import { Broadcast } from '../../src/stream/broadcast.ts';
 import { EventWindow } from '../../src/stream/event-window.ts';
 import { type Frame, keyOf, passes, type StreamFilter } from '../../src/stream/frame.ts';
@@ -144,7 +144,8 @@ describe('the stream of a replica', () => {
     { of: 'anything, by itself', channels: null, isOwn: true, woken: true },
   ])('is woken by a notification of $of: $woken', ({ channels, isOwn, woken }) => {
     let wakes = 0;
-    wakesStream(() => {
+    const loop = new StreamLoop({ engine: {} as never, feed: {} as never });
+    loop.wakes(() => {
       wakes += 1;
     })(channels, isOwn);
     expect(wakes).toBe(woken ? 1 : 0);

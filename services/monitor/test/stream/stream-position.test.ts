@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { insertRecords, inTransaction, noRecords } from '@pipeline/store';
 import { testDatabase, until } from '@pipeline/testing';
-import { streamTick } from '../../src/loops/stream.ts';
+import { StreamLoop } from '../../src/loops/stream.ts';
 import { EventFeed } from '../../src/stream/event-feed.ts';
 import { type Bench, makeBench } from '../support/bench.ts';
 import { authOf, OLGA, serveApp } from '../support/served-app.ts';
@@ -33,12 +33,12 @@ async function publish(status: string): Promise<void> {
   const data = { issueNumber: 7, repo: 'acme/shop', status, actorType: 'agent', state: 'planning' };
   const stream = [{ type: 'issue-status' as const, data }];
   await inTransaction(database.store.tenant, (tx) => insertRecords(tx, bench.tenantId, { ...noRecords(), stream }));
-  await streamTick(bench.engine, feed)();
+  await new StreamLoop({ engine: bench.engine, feed }).tick();
 }
 
 test('names no position while the stream does not run, and none to a caller without credentials', async () => {
   expect(await positionOf({ authorization })).toBeNull();
-  await streamTick(bench.engine, feed)();
+  await new StreamLoop({ engine: bench.engine, feed }).tick();
   expect(await positionOf({ authorization })).toMatch(/^\d+$/);
   expect(await positionOf({})).toBeNull();
 });
