@@ -79,6 +79,8 @@ export interface SendableProjection {
   repo_id: number;
   issue_number: number;
   action: ProjectionAction;
+  /** Whether its lane has another entry behind it. */
+  has_next: boolean;
 }
 
 /**
@@ -92,9 +94,10 @@ export const sendableProjections = (fleet: Db, clientType: string, limit: number
 const sendableHeads = prepared(
   'sendable-projections',
   (_db, p: Params<{ clientType: string; limit: number }>) => sql<SendableProjection>`
-    /* fleet: the executor serves every tenant */ select tenant_id, id, repo_id, issue_number, action from (
+    /* fleet: the executor serves every tenant */ select tenant_id, id, repo_id, issue_number, action, has_next from (
       select distinct on (tenant_id, repo_id, issue_number, lane)
-        tenant_id, id, repo_id, issue_number, action, client_type, status, retry_after
+        tenant_id, id, repo_id, issue_number, action, client_type, status, retry_after,
+        lead(id) over (partition by tenant_id, repo_id, issue_number, lane order by id) is not null as has_next
       from projections
       where status in ('pending', 'failed')
         and (issue_number > 0 or (status = 'pending' and (retry_after is null or retry_after <= svc_now())))

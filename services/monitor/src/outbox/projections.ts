@@ -44,8 +44,8 @@ const STOP_GRACE_MS = 3_000;
 const GATHER_MS = 20;
 
 /** One attempt of an issue at a time. */
-const keyOf = ({ tenant_id, repo_id, issue_number }: Omit<SendableProjection, 'id' | 'action'>): string =>
-  `${tenant_id}/${repo_id}#${issue_number}`;
+type IssueOfEntry = Pick<SendableProjection, 'tenant_id' | 'repo_id' | 'issue_number'>;
+const keyOf = ({ tenant_id, repo_id, issue_number }: IssueOfEntry): string => `${tenant_id}/${repo_id}#${issue_number}`;
 
 /**
  * Writes the outbox to one host. One replica leads; issues go in parallel, one entry
@@ -67,7 +67,7 @@ export class ProjectionExecutor {
   /** Ids of the entries whose attempts are in progress. */
   readonly #sending = new Set<number>();
   #waitUntil = 0;
-  /** Called when an attempt has ended and the next entry may go. */
+  /** Called when an attempt has ended and there is a next entry that may go. */
   onLanded: () => void = () => undefined;
 
   constructor(deps: ExecutorDeps) {
@@ -100,7 +100,7 @@ export class ProjectionExecutor {
     const { budget } = this.#deps;
     const { parallelIssues } = engine.settings().hostBudget;
     let isLimited = false;
-    this.#ready = this.#ready.filter(({ tenant_id, id, ...entry }) => {
+    this.#ready = this.#ready.filter(({ tenant_id, id, has_next: hasNext, ...entry }) => {
       const key = keyOf({ tenant_id, ...entry });
       isLimited ||= this.#flights.size >= parallelIssues;
       if (isLimited || this.#flights.has(key) || this.#rests(key)) return true;
@@ -111,7 +111,7 @@ export class ProjectionExecutor {
       const flight = this.#flights.start(key, (stopping) =>
         this.#attempt(key, { engine, leading, tenantId: tenant_id, id, stopping }).finally(() => reserved?.()),
       );
-      void flight.then(() => this.#landed(id));
+      void flight.then(() => this.#landed(id, hasNext));
       return false;
     });
     return isLimited;
@@ -126,9 +126,10 @@ export class ProjectionExecutor {
     return this.#flights.stop(STOP_GRACE_MS);
   }
 
-  #landed(id: number): void {
+  /** Entries that were queued since they were read have a notification. @param hasNext whether its lane had another one. */
+  #landed(id: number, hasNext: boolean): void {
     this.#sending.delete(id);
-    this.onLanded();
+    if (hasNext || this.#ready.length > 0) this.onLanded();
   }
 
   async #attempt(key: string, attempt: Attempt): Promise<void> {

@@ -267,6 +267,22 @@ describe('concurrent attempts', () => {
   const OK: ExecuteResult = { status: 'ok', repeated: false, created: null };
   const flying = (open: { issue: number }[]) => open.map(({ issue }) => issue).sort();
   /** Until that many attempts have reached the host. */
+  test('the executor wakes itself for the next entry of a lane, and not after the last one', async () => {
+    const number = await issueWith(comment('one'), comment('two'), comment('three'));
+    const executor = executorOn();
+    let wakes = 0;
+    executor.onLanded = () => {
+      wakes += 1;
+    };
+    for (let before = -1; before < wakes; ) {
+      before = wakes;
+      await executor.tick();
+      await executor.landed();
+    }
+    expect(await texts(number)).toEqual(['one', 'two', 'three']);
+    expect(wakes).toBe(2);
+  });
+
   const reached = async (open: unknown[], n: number) => {
     while (open.length < n) await database.store.ping();
   };
