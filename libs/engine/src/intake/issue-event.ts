@@ -255,8 +255,12 @@ async function pollStatus(
   event: IssueEvent,
 ): Promise<'current' | 'later' | 'held'> {
   if (event.action !== 'seen') return 'current';
-  if (await mayMissOurWrites(unit, issue, event.readAt ?? event.issue.updatedAt)) return 'later';
-  return (await hasOpenProjections(unit.tx, issue, ['failed'], ['issue', 'labels'])) ? 'held' : 'current';
+  const [isLater, isHeld] = await Promise.all([
+    mayMissOurWrites(unit, issue, event.readAt ?? event.issue.updatedAt),
+    hasOpenProjections(unit.tx, issue, ['failed'], ['issue', 'labels']),
+  ]);
+  if (isLater) return 'later';
+  return isHeld ? 'held' : 'current';
 }
 
 const hostFacts = ({ url, updatedAt }: HostIssue) => ({ url, host_updated_at: updatedAt });

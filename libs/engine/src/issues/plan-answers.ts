@@ -13,15 +13,14 @@ import {
   type IssueRow,
   insertPlan,
   insertRemarks,
-  lockIssue,
   type PlanVersion,
   planCreatedAt,
   plansOfIssue,
   updateIssue,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
-import type { Actor, IssueContext, IssueKey } from '../context/issue-context.ts';
-import { loadIssueContext } from '../context/load-issue.ts';
+import type { Actor, IssueContext, IssueKey, OnIssue } from '../context/issue-context.ts';
+import { openIssue } from '../context/load-issue.ts';
 import { recordIssueEvent, recordOperation } from '../records/records.ts';
 import { moveBy } from '../workflow/move.ts';
 import { findIssueKey, type IssueAddress } from './issue-address.ts';
@@ -58,11 +57,11 @@ export async function listPlans(
  */
 export function answerPlanOf(engine: Engine, key: IssueKey, answer: PlanAnswer, actor: Actor): Promise<Answered> {
   return inTenant(engine, key.tenantId, async (unit) => {
-    const issue = await lockIssue(unit.tx, key.tenantId, key.issueId);
-    if (!issue) throw new AppError('ISSUE_NOT_FOUND', 'Issue not found');
-    const refusal = planRefusal(issue, answer.version);
+    const open = await openIssue(unit, key.issueId);
+    if (!open) throw new AppError('ISSUE_NOT_FOUND', 'Issue not found');
+    const refusal = planRefusal(open.subject.issue, answer.version);
     if (refusal !== null) throw new AppError('INVALID_TRANSITION', refusal);
-    return applyPlanAnswer(unit, await loadIssueContext(unit, issue), answer, actor);
+    return applyPlanAnswer(unit, open, answer, actor);
   });
 }
 
@@ -75,12 +74,12 @@ function planRefusal({ state, plan_status: status, plan_version: latest }: Issue
 }
 
 /**
- * The same inside a transaction that has locked the issue and checked the version.
+ * The same inside a transaction that has opened the issue and checked the version.
  * @param at host time of the answer; undefined = now.
  */
 async function applyPlanAnswer(
   unit: TransactionContext,
-  subject: IssueContext,
+  { subject, work }: OnIssue,
   answer: PlanAnswer,
   { at, ...actor }: Actor & { at?: string },
 ): Promise<Answered> {
@@ -88,13 +87,13 @@ async function applyPlanAnswer(
   unit.send(commandedAt(unit.tx, subject.issue, 'command_at', at ?? null));
   const answered = answer.text === undefined ? subject : await saveEdit(unit, subject, answer, actor);
   const version = answered.issue.plan_version;
-  if (kind === 'reject') await saveRejection(unit, answered.issue, actor);
+  if (kind === 'reject') unit.send(saveRejection(unit, answered.issue, actor));
   const edits = version === answer.version ? {} : { editsVersion: answer.version };
   recordOperation(unit, answered, actor, { action: `plan-${kind}`, version, ...edits });
   const verb = kind === 'approve' ? 'approved' : 'rejected';
   recordIssueEvent(unit, answered, { status: `version ${version} of the plan ${verb}`, details: edits, actor });
   const trigger = kind === 'approve' ? 'plan-approved' : 'plan-rejected';
-  const moved = await moveBy(unit, answered, { cause: { trigger }, actor });
+  const moved = await moveBy(unit, answered, { cause: { trigger }, actor, work });
   return { version, state: moved.subject.issue.state as State };
 }
 
@@ -140,7 +139,9 @@ export async function applyPlanCommand(
   if (kind !== 'approve' && text === '') return 'refused';
   const actor = { ...person, reason: kind === 'edit' ? null : text || null, at };
   const answer = kind === 'edit' ? ({ kind: 'approve', version, text } as const) : ({ kind, version } as const);
-  await applyPlanAnswer(unit, await loadIssueContext(unit, issue), answer, actor);
+  const open = await openIssue(unit, issue.id);
+  if (!open) return 'refused';
+  await applyPlanAnswer(unit, open, answer, actor);
   return 'applied';
 }
 

@@ -6,7 +6,9 @@ import type { TransactionContext } from '../context/context.ts';
  * not complete before the host was read. The caller holds the lock of the issue.
  */
 export async function mayMissOurWrites(unit: TransactionContext, issue: IssueRow, readAt: string): Promise<boolean> {
-  if (await hasOpenProjections(unit.tx, issue, ['pending'])) return true;
-  const written = await lastCompletedAt(unit.tx, unit.tenantId, issue.id);
-  return written !== null && Date.parse(readAt) <= Date.parse(written);
+  const [isInFlight, written] = await Promise.all([
+    hasOpenProjections(unit.tx, issue, ['pending']),
+    lastCompletedAt(unit.tx, unit.tenantId, issue.id),
+  ]);
+  return isInFlight || (written !== null && Date.parse(readAt) <= Date.parse(written));
 }

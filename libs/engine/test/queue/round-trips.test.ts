@@ -1,8 +1,19 @@
 import { expect, test } from '@jest/globals';
-import { actOnIssue, type IssueAction, report, start, transitionIssue } from '@pipeline/engine';
+import { actOnIssue, admin, answerPlanOf, type IssueAction, report, start, transitionIssue } from '@pipeline/engine';
 import { findIssue } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { applyHostIssue, claimNext, drain, goodOutcome, hostIssue, makeBench, paid, refOf } from '../harness.ts';
+import {
+  applyHostIssue,
+  claimNext,
+  drain,
+  finish,
+  goodOutcome,
+  hostIssue,
+  makeBench,
+  paid,
+  refOf,
+  take,
+} from '../harness.ts';
 import { countingStore } from '../statement-cost.ts';
 
 const database = testDatabase();
@@ -72,6 +83,31 @@ test("a person's actions on an issue stay within their statements and round trip
     expect({ name, ...cost }).toEqual({ name, ...MOST.action });
     await drain(bench);
   }
+  await store.close();
+});
+
+test("a person's answer to a plan stays within them", async () => {
+  const { store, costOf } = countingStore(database);
+  const bench = await makeBench(store);
+  const { owner, name } = bench.repo;
+  const by = { engine: bench.engine, actor: 'ada', reason: null };
+  await admin.setPlanApproval(by, { repo: `${owner}/${name}`, org: null }, 'required');
+  await applyHostIssue(bench, hostIssue(4));
+  const plan = async () => finish(bench, await take(bench), goodOutcome('plan', 4));
+  await finish(bench, await take(bench), goodOutcome('analyze', 4));
+  await plan();
+  const issue = await findIssue(store.tenant, bench.tenantId, bench.repo.id, 4);
+  const key = { tenantId: bench.tenantId, issueId: issue?.id ?? 0 };
+  const actor = { type: 'operator', id: 'ada', agent: null, reason: 'more' } as const;
+  const answer = (kind: 'approve' | 'reject', version: number) =>
+    costOf(answerPlanOf(bench.engine, key, { kind, version }, actor));
+  await drain(bench);
+  const { result: _rejected, ...ofRejection } = await answer('reject', 1);
+  expect(ofRejection).toEqual(MOST.action);
+  await plan();
+  await drain(bench);
+  const { result: _approved, ...ofApproval } = await answer('approve', 2);
+  expect(ofApproval).toEqual(MOST.action);
   await store.close();
 });
 

@@ -59,7 +59,7 @@ export class StoreWatch {
     this.#onConnected.push(listener);
   }
 
-  /** Looks now: three short statements on the fleet pool, which requests do not use up. Checks at once are one check. */
+  /** Looks now: one short statement on the fleet pool, which requests do not use up. Checks at once are one check. */
   check(): Promise<StoreState> {
     this.#checking ??= this.#look().finally(() => {
       this.#checking = undefined;

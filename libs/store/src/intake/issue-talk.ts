@@ -12,6 +12,15 @@ interface Posted {
   line?: number | null;
 }
 
+const insert = preparedWrite(
+  'insert-remarks',
+  (_db, p: Params<{ tenantId: number; issueId: number; posts: string }>) => sql`
+    insert into review_comments (tenant_id, id, issue_id, kind, author, body, path, line)
+    select ${p('tenantId')}, r.id, ${p('issueId')}, r.kind, r.author, r.body, r.path, r.line
+    from jsonb_to_recordset(${p('posts')}::jsonb) as r (id uuid, kind text, author text, body text, path text,
+      line integer)`,
+);
+
 /** Stores a reviewer's request, a person's answer or the reason of a rejected plan for the agent that works on the issue next. */
 export async function insertRemarks(
   tx: Tx,
@@ -20,21 +29,8 @@ export async function insertRemarks(
   posts: readonly Posted[],
 ): Promise<void> {
   if (posts.length === 0) return;
-  await tx
-    .insertInto('review_comments')
-    .values(
-      posts.map((post) => ({
-        tenant_id: tenantId,
-        id: timeOrderedId(),
-        issue_id: issueId,
-        kind: post.kind,
-        author: post.author,
-        body: post.body,
-        path: post.path ?? null,
-        line: post.line ?? null,
-      })),
-    )
-    .execute();
+  const rows = posts.map((post) => ({ id: timeOrderedId(), ...post }));
+  await insert.run(tx, { tenantId, issueId, posts: JSON.stringify(rows) });
 }
 
 export type Post = Pick<Selectable<DB['review_comments']>, 'kind' | 'author' | 'body' | 'path' | 'line'>;

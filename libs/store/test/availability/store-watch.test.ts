@@ -74,7 +74,7 @@ describe('the watch', () => {
     const store = database.open({ onStatement: (pool, text) => asked.push(`${pool} ${text}`) });
     const watch = new StoreWatch({ store, log });
     await Promise.all([watch.check(), watch.check(), watch.check()]);
-    expect(asked.filter((text) => text.startsWith('fleet select to_regclass'))).toHaveLength(1);
+    expect(asked.filter((text) => text.startsWith('fleet select current_schema()'))).toHaveLength(1);
     expect(asked.filter((text) => text.startsWith('tenant'))).toEqual([]);
     await store.close();
   });
