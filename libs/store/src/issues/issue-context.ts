@@ -28,7 +28,7 @@ export interface IssueContextRow {
 
 /** What the end of an issue depends on. */
 interface Ending {
-  /** Whether one of its pull requests was merged, whoever opened it. */
+  /** Whether one of its pull requests was merged, also one of a person. */
   isMerged: boolean;
   /** Whether findings are resolved by its end. */
   resolvesFindings: boolean;
