@@ -64,8 +64,8 @@ export class ProjectionExecutor {
   /** Entries that were read under a leadership and not started: while there are any, a tick reads no others. */
   #ready: SendableProjection[] = [];
   #readAs: Leading | null = null;
-  /** Ids of the entries whose attempts are in progress. */
-  readonly #sending = new Set<number>();
+  /** Entries whose attempts are in progress by id, and whether their lane had a next one when it was last read. */
+  readonly #sending = new Map<number, boolean>();
   #waitUntil = 0;
   /** Called when an attempt has ended and there is a next entry that may go. */
   onLanded: () => void = () => undefined;
@@ -85,10 +85,12 @@ export class ProjectionExecutor {
     // Another leader may have sent what was read under an earlier leadership.
     if (this.#readAs !== leading) this.#ready = [];
     if (this.#startReady(engine, leading)) return;
-    const sending = new Set(this.#sending);
+    const sending = new Set(this.#sending.keys());
     // Each issue in flight hides at most its lanes, so this many rows always show whatever else could start.
     const limit = engine.settings().hostBudget.parallelIssues * LANES.length * 2;
     const entries = await sendable(engine, host.clientType, limit);
+    // One that was queued behind an attempt in progress does not show until that ends.
+    for (const { id, has_next } of entries) if (this.#sending.has(id)) this.#sending.set(id, has_next);
     // The attempts of these may have ended while the list was read.
     this.#ready = entries.filter(({ id }) => !sending.has(id));
     this.#readAs = leading;
@@ -100,18 +102,18 @@ export class ProjectionExecutor {
     const { budget } = this.#deps;
     const { parallelIssues } = engine.settings().hostBudget;
     let isLimited = false;
-    this.#ready = this.#ready.filter(({ tenant_id, id, has_next: hasNext, ...entry }) => {
+    this.#ready = this.#ready.filter(({ tenant_id, id, has_next, ...entry }) => {
       const key = keyOf({ tenant_id, ...entry });
       isLimited ||= this.#flights.size >= parallelIssues;
       if (isLimited || this.#flights.has(key) || this.#rests(key)) return true;
       const reserved = budget?.reserve(writesOf(entry.action)) ?? null;
       isLimited = budget !== null && reserved === null;
       if (isLimited) return true;
-      this.#sending.add(id);
+      this.#sending.set(id, has_next);
       const flight = this.#flights.start(key, (stopping) =>
         this.#attempt(key, { engine, leading, tenantId: tenant_id, id, stopping }).finally(() => reserved?.()),
       );
-      void flight.then(() => this.#landed(id, hasNext));
+      void flight.then(() => this.#landed(id));
       return false;
     });
     return isLimited;
@@ -126,8 +128,9 @@ export class ProjectionExecutor {
     return this.#flights.stop(STOP_GRACE_MS);
   }
 
-  /** Entries that were queued since they were read have a notification. @param hasNext whether its lane had another one. */
-  #landed(id: number, hasNext: boolean): void {
+  /** What was queued since the last read has a notification of its own, which reads again. */
+  #landed(id: number): void {
+    const hasNext = this.#sending.get(id) ?? false;
     this.#sending.delete(id);
     if (hasNext || this.#ready.length > 0) this.onLanded();
   }

@@ -267,6 +267,10 @@ describe('concurrent attempts', () => {
   const OK: ExecuteResult = { status: 'ok', repeated: false, created: null };
   const flying = (open: { issue: number }[]) => open.map(({ issue }) => issue).sort();
   /** Until that many attempts have reached the host. */
+  const reached = async (open: unknown[], n: number) => {
+    while (open.length < n) await database.store.ping();
+  };
+
   test('the executor wakes itself for the next entry of a lane, and not after the last one', async () => {
     const number = await issueWith(comment('one'), comment('two'), comment('three'));
     const executor = executorOn();
@@ -283,9 +287,29 @@ describe('concurrent attempts', () => {
     expect(wakes).toBe(2);
   });
 
-  const reached = async (open: unknown[], n: number) => {
-    while (open.length < n) await database.store.ping();
-  };
+  test('the executor wakes itself for an entry that was queued behind an attempt in progress', async () => {
+    const number = await issueWith(comment('one'));
+    const { host, open } = heldHost();
+    const executor = executorOn({ host });
+    await executor.tick();
+    await reached(open, 1);
+    const { id } = await database.db
+      .selectFrom('issues')
+      .select('id')
+      .where('issue_number', '=', number)
+      .executeTakeFirstOrThrow();
+    await queue(id, number, comment('two'));
+    // As its notification does: the new entry is not shown yet.
+    await executor.tick();
+    const woken = new Promise<void>((resolve) => {
+      executor.onLanded = resolve;
+    });
+    open.shift()?.answer(OK);
+    await woken;
+    await executor.tick();
+    await reached(open, 1);
+    await executor.stop();
+  });
 
   test('issues go in parallel up to the setting, one entry of an issue at a time', async () => {
     bench = await makeBench(database.store, SLUG, {
