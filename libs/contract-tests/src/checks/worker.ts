@@ -29,8 +29,8 @@ async function register(probe: Probe): Promise<string> {
   return answer.json<{ workerId: string }>().workerId;
 }
 
-/** For a task that the check before handed back. */
-const CLAIM_WAIT_MS = 5_000;
+/** For a task that the check before handed back: the service releases those every few seconds. */
+const CLAIM_WAIT_MS = 15_000;
 
 const claim = (probe: Probe, workerId: string, claimKey?: string): Promise<Answer> =>
   post(probe, '/api/worker/claim', {
