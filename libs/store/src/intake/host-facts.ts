@@ -143,7 +143,7 @@ const commanded = {
   command_at: preparedWrite('host-command-at', (db, p: Params<Commanded>) => commandedIn(db, p, 'command_at')),
 };
 
-// A command that ends the issue writes the row once.
+// A command that ends its issue writes the row once. A transaction commands and ends one issue only.
 mergedWrite(commanded.command_at, acted, (db, p) => ({
   ctes: {},
   main: db

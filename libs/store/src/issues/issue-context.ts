@@ -118,9 +118,9 @@ const withTask = prepared(
 );
 
 /**
- * The context of an issue, and its work task, of which it has one at most: locked. Sent after the statement that locks
- * the issue, not with it: one that waits for the issue does not see a task that was inserted meanwhile. It may wait for
- * a claim of the task, which changes nothing else that is read here.
+ * The context of an issue, and its work task, of which it has one at most: locked. It runs after the statement that
+ * locks the issue, because a statement that waits for the issue does not see a task that was inserted meanwhile. It may
+ * wait for a claim of the task, which changes nothing else that is read here.
  * @returns undefined for an unknown issue.
  */
 export async function contextAndTaskOfIssue(
