@@ -17,8 +17,12 @@ export const eventPageRow: Row = {
     const { fleet } = week.store;
     const filter = { tenantId: null, repoId: null, issue: null, type: null };
     const page = () => eventPage(fleet, filter, PAGE);
-    const counted = await countEvents(fleet, filter);
-    if (counted !== week.moves) throw new Error(`${counted} events are counted, ${week.moves} there are`);
+    const withTotal = () => {
+      const counted = countEvents(fleet, filter);
+      return Promise.all([eventPage(fleet, filter, { ...PAGE, counted }), counted]);
+    };
+    const { total } = await countEvents(fleet, filter);
+    if (total !== week.moves) throw new Error(`${total} events are counted, ${week.moves} there are`);
     const time = async (run: () => Promise<unknown>) => {
       const began = performance.now();
       for (let n = 0; n < RUNS; n += 1) await run();
@@ -30,7 +34,7 @@ export const eventPageRow: Row = {
         {
           title: `page of ${week.moves.toLocaleString('en-US')} pipeline events`,
           unit: 'ms',
-          ours: { name: 'with total', sample: () => time(() => Promise.all([page(), countEvents(fleet, filter)])) },
+          ours: { name: 'with total', sample: () => time(withTotal) },
           anchors: [{ contender: anchor, bound: { atMost: 3 } }],
         },
       ],

@@ -7,7 +7,7 @@ import {
   parseAuditCursor,
   parseAuditTarget,
 } from '@pipeline/domain';
-import { type AuditPage, type AuditRow, auditEventPage, auditLogPage } from '@pipeline/store';
+import { AUDIT_EVENT, type AuditPage, type AuditRow, auditEventPage, auditLogPage, countEvents } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
 
 export interface AuditFilter {
@@ -42,7 +42,12 @@ export async function readAudit(
   const cursor = after === undefined ? null : parseAuditCursor(after);
   if (after !== undefined && cursor === null) throw new AppError('INVALID_INPUT', 'after must be the next of a page');
   const page = pageOf(filter, cursor, limit + 1);
-  const [events, entries] = await Promise.all([auditEventPage(store.fleet, page), auditLogPage(store.fleet, page)]);
+  const counted = countEvents(store.fleet, { tenantId: null, repoId: null, issue: null, type: AUDIT_EVENT });
+  const [events, entries] = await Promise.all([
+    auditEventPage(store.fleet, page, counted),
+    auditLogPage(store.fleet, page),
+    counted,
+  ]);
   const merged = [...ordered(events, 'event'), ...ordered(entries, 'log')].sort((a, b) =>
     compareAudit(a.cursor, b.cursor),
   );

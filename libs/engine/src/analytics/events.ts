@@ -15,6 +15,7 @@ export async function pipelineEvents(
 ): Promise<Paginated<PipelineEventRow>> {
   const filter = { ...(await findScope(engine, whose)), issue: issue ?? null, type: type ?? null };
   const { fleet } = engine.store;
-  const [rows, total] = await Promise.all([eventPage(fleet, filter, { limit, offset }), countEvents(fleet, filter)]);
+  const counted = countEvents(fleet, filter);
+  const [rows, { total }] = await Promise.all([eventPage(fleet, filter, { limit, offset, counted }), counted]);
   return pageOf(rows, { limit, offset }, total);
 }

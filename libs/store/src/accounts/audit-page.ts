@@ -2,7 +2,7 @@ import { type AuditCursor, type AuditTarget, auditBound } from '@pipeline/domain
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { exactTime, fleetNote } from '../driver/fragments.ts';
-import { newestRows } from '../driver/newest-rows.ts';
+import { newestRows, type RowCount } from '../driver/newest-rows.ts';
 
 /** Filters of the audit; null = any. */
 export interface AuditPageFilter {
@@ -37,16 +37,21 @@ export interface AuditRow {
   details: Record<string, unknown>;
 }
 
+/** Type of the pipeline events that are actions on repos. */
+export const AUDIT_EVENT = 'operator_action';
+
 /**
  * Actions on repos, newest first, by `pipeline_events_of_type` in windows of time as `newestRows` describes. A filter by
  * actor, action or target reads the actions of the time range until the page is full.
+ * @param counted events of type AUDIT_EVENT: windows that they would not fill are not read.
  */
-export async function auditEventPage(fleet: Db, page: AuditPage): Promise<AuditRow[]> {
+export async function auditEventPage(fleet: Db, page: AuditPage, counted: Promise<RowCount>): Promise<AuditRow[]> {
   const { filter, after, limit } = page;
   if (filter.subject !== null && filter.target === null) return [];
   const bound = after === null ? null : auditBound(after, 'event');
   const until = bound?.at ?? filter.until;
-  return newestRows(until === null ? null : sql`${until}::timestamptz`, limit, async (from) => {
+  const wanted = { page: limit, among: await counted };
+  return newestRows(until === null ? null : sql`${until}::timestamptz`, wanted, async (from) => {
     const { rows } = await eventStatement(page, bound, from).execute(fleet);
     return rows;
   });
@@ -67,7 +72,7 @@ const eventStatement = (
   from tenants t
   join pipeline_events e on e.tenant_id = t.id
   join repos r on r.tenant_id = e.tenant_id and r.id = e.repo_id
-  where e.event_type = 'operator_action' ${within('e.created_at', filter)} ${before('e.created_at', 'e.id', bound)}
+  where e.event_type = ${sql.lit(AUDIT_EVENT)} ${within('e.created_at', filter)} ${before('e.created_at', 'e.id', bound)}
     ${from === null ? sql`` : sql`and e.created_at >= ${from}`}
     ${filter.actor === null ? sql`` : sql`and e.agent = ${filter.actor}`}
     ${filter.action === null ? sql`` : sql`and e.payload ->> 'action' = ${filter.action}`}

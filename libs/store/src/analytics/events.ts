@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
-import { newestRows } from '../driver/newest-rows.ts';
+import { newestRows, type RowCount } from '../driver/newest-rows.ts';
 import { cellsOf } from './rollups/sums.ts';
 import { type AnalyticsScope, waitingFacts, within } from './scope.ts';
 
@@ -24,11 +24,12 @@ interface EventFilter extends AnalyticsScope {
 /**
  * One page of pipeline events, newest first. Of one tenant or repo by an index in order; of an issue all its events; of
  * all tenants as `newestRows` describes. Costs offset + limit rows, or a small multiple of them.
+ * @param counted what `countEvents` returns for the filter: with it, events of a rare type are one statement.
  */
 export async function eventPage(
   fleet: Db,
   filter: EventFilter,
-  { limit, offset }: { limit: number; offset: number },
+  { limit, offset, counted }: { limit: number; offset: number; counted?: Promise<RowCount> },
 ): Promise<PipelineEventRow[]> {
   const pageOf = async (events: RawBuilder<unknown>): Promise<PipelineEventRow[]> => {
     const { rows } = await pageStatement(events, { limit, offset }).execute(fleet);
@@ -41,7 +42,7 @@ export async function eventPage(
       select ${EVENT_COLUMNS} from pipeline_events e
       where e.tenant_id = ${tenantId} ${repoId === null ? sql`` : sql`and e.repo_id = ${repoId}`} ${ofType('e', type)}`);
   }
-  return newestRows(null, limit, (from) =>
+  return newestRows(null, { page: limit, offset, ...(counted && { among: await counted }) }, (from) =>
     pageOf(sql`
       select ${EVENT_COLUMNS} from tenants t join pipeline_events e on e.tenant_id = t.id
       where ${from === null ? sql`true` : sql`e.created_at >= ${from}`} ${ofType('e', type)}`),
@@ -103,24 +104,29 @@ function eventsOfIssues(issues: readonly IssueOfRepo[], { issue, type }: EventFi
     where e.issue_id is null and e.issue_number = ${issue} ${ofType('e', type)}`;
 }
 
-/** Total number of events: from the monthly counts; for an issue, counted by its index. */
-export async function countEvents(fleet: Db, filter: EventFilter): Promise<number> {
+/**
+ * Total number of events: from the monthly counts, with the time since the first of these months; for an issue, counted
+ * by its index.
+ */
+export async function countEvents(fleet: Db, filter: EventFilter): Promise<RowCount> {
   const counted = filter.issue === null ? countOfSums(filter) : countOfIssues(await issuesOf(fleet, filter), filter);
-  const { rows } = await sql<{ n: number }>`${fleetNote('operators see all tenants')} ${counted}`.execute(fleet);
-  return rows[0]?.n ?? 0;
+  const { rows } = await sql<RowCount>`${fleetNote('operators see all tenants')} ${counted}`.execute(fleet);
+  return rows[0] ?? { total: 0, withinMs: 0 };
 }
 
 const countOfSums = (filter: EventFilter): RawBuilder<unknown> => sql`
   with ${waitingFacts(filter)}
-  select coalesce(sum(n), 0)::bigint as n from (
-    select s.n from event_counts s
+  select coalesce(sum(n), 0)::bigint as total,
+    coalesce(extract(epoch from svc_now() - min(at)) * 1000, 0)::float8 as "withinMs"
+  from (
+    select s.n, s.at from event_counts s
     where ${within('s', filter)} and s.grain = 'month' ${ofType('s', filter.type)}
     union all
-    select c.n from (${cellsOf('event_counts')}) c where true ${ofType('c', filter.type)}
+    select c.n, c.at from (${cellsOf('event_counts')}) c where true ${ofType('c', filter.type)}
   ) parts`;
 
 const ofType = (alias: string, type: string | null) =>
   type === null ? sql`` : sql`and ${sql.ref(`${alias}.event_type`)} = ${type}`;
 
 const countOfIssues = (issues: readonly IssueOfRepo[], filter: EventFilter): RawBuilder<unknown> => sql`
-  select count(*) as n from (${eventsOfIssues(issues, filter)}) e`;
+  select count(*) as total, 0::float8 as "withinMs" from (${eventsOfIssues(issues, filter)}) e`;

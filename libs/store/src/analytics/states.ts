@@ -133,8 +133,9 @@ export async function medianDwellTimes(
   { since, atLeast = 0, exactUpTo = EXACT_DWELL_TIMES }: { since: Date; atLeast?: number; exactUpTo?: number },
 ): Promise<Map<State, number>> {
   if (atLeast > exactUpTo) return mediansOfHistograms(fleet, scope, since);
-  // Only issues that have left `new`, and only transitions of the window, by `transitions_by_state`: an issue has none
-  // before its admission. Without that bound the planner reads all transitions of all time for some thousand issues.
+  // Only issues that have left `new`, and their transitions by the index of the issue: a plain join is planned as a
+  // hash of all transitions of all time, or of those that the whole fleet made in the window. The group keeps the
+  // subquery apart; its key makes it a group of one row each.
   const { rows } = await sql<{ state: State; minutes: number; stays: number }>`
     ${fleetNote('operators see all tenants')}
     with entered as materialized (
@@ -142,10 +143,13 @@ export async function medianDwellTimes(
       where i.created_at >= ${since.toISOString()}::timestamptz and i.reached_states <> ${ONLY_NEW} and ${within('i', scope)}
     ),
     stays as materialized (
-      select t.from_state as state, t.duration_in_from_ms as ms
-      from entered e join transitions t on t.tenant_id = e.tenant_id and t.issue_id = e.id
-      where t.duration_in_from_ms is not null and t.to_state = any(${ANY_STATE}::text[])
-        and t.at >= ${since.toISOString()}::timestamptz
+      select ended.state, ended.ms
+      from entered e
+      cross join lateral (
+        select t.from_state as state, t.duration_in_from_ms as ms from transitions t
+        where t.tenant_id = e.tenant_id and t.issue_id = e.id and t.duration_in_from_ms is not null
+        group by t.tenant_id, t.id
+      ) ended
       limit ${exactUpTo + 1}
     )
     select state, percentile_cont(0.5) within group (order by ms) / 60000 as minutes, count(*)::int as stays
