@@ -90,6 +90,7 @@ export * from './vcs/marker.ts';
 export * from './windows.ts';
 export * from './workers/agent-health.ts';
 export * from './workers/status.ts';
+export { isStaleReview } from './workflow/approvals.ts';
 export * from './workflow/check.ts';
 export * from './workflow/decide.ts';
 export * from './workflow/facts.ts';

@@ -79,6 +79,7 @@ export * from './intake/host-facts.ts';
 export * from './intake/issue-talk.ts';
 export * from './intake/pull-requests.ts';
 export * from './issues/blocked-issues.ts';
+export * from './issues/issue-changes.ts';
 export * from './issues/issue-context.ts';
 export * from './issues/issue-detail.ts';
 export * from './issues/issue-history.ts';
@@ -91,6 +92,7 @@ export * from './issues/issue-why.ts';
 export * from './issues/issues.ts';
 export * from './issues/overview.ts';
 export * from './issues/timeline.ts';
+export * from './issues/timelines-in-flight.ts';
 export * from './knowledge/agent-messages.ts';
 export * from './knowledge/artefacts.ts';
 export * from './knowledge/change-items.ts';
@@ -108,7 +110,10 @@ export * from './knowledge/repo-scans.ts';
 export * from './knowledge/retrospectives.ts';
 export * from './knowledge/run-records.ts';
 export * from './outbox/attempts.ts';
+export * from './outbox/enqueue-projections.ts';
 export * from './outbox/open-issues.ts';
+export * from './outbox/open-projections.ts';
+export * from './outbox/projection-list.ts';
 export * from './outbox/projections.ts';
 export * from './queue/claim-for-workers.ts';
 export * from './queue/claim-tasks.ts';
@@ -155,6 +160,15 @@ export * from './workers/worker-periods.ts';
 export * from './workers/worker-tokens.ts';
 export * from './workers/workers.ts';
 export * from './workflow/dependencies.ts';
-export * from './workflow/edges.ts';
+export {
+  activeDependencies,
+  releasableIssues,
+  resolveEdgesAtEnd,
+  resolveEdgesOf,
+  resolveEdgesToEnded,
+  upsertEdge,
+  wouldCycle,
+} from './workflow/edges.ts';
 export * from './workflow/sla.ts';
+export * from './workflow/subtasks.ts';
 export * from './workflow/workflows.ts';

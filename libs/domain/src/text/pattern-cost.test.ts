@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { parseConsistencyId } from '../consistency/finding.ts';
 import { linkedIssueNumber, revertedBy } from '../intake/pull-requests.ts';
 import { dependenciesIn, dependencyChanges, ownWords } from '../intake/text-dependencies.ts';
-import { brief } from '../issues/explain-wait.ts';
+import { brief } from '../issues/find-waits.ts';
 import { extractAnchors } from '../knowledge/anchors.ts';
 import { normalizedTitle } from '../knowledge/finding-moves.ts';
 import { blockReasonOf, classifyError } from '../queue/error-classification.ts';
@@ -16,9 +16,9 @@ import { parseIssueRef, parseSlug } from '../slugs.ts';
 import { nameKey, wordsOf } from '../strategy/words.ts';
 import { TrackName } from '../tracks/track.ts';
 import { parseDuration, parseSince, parseTimestamp } from '../windows.ts';
-import { referringBody } from '../workflow/decide.ts';
 import { fenced, inertText, quoted } from './inert.ts';
 import { patternText, withoutTrailing } from './pattern.ts';
+import { referringBody } from './referring-body.ts';
 
 const SIZE = 1_048_576;
 /** The costliest reader takes about 7 passes on a quiet machine; load doubles the CPU time of some runs. */

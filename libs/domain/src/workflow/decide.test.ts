@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { isBlockedState, STATES, type State } from '../states.ts';
-import { type Decision, decide, referringBody } from './decide.ts';
+import { type Decision, decide } from './decide.ts';
 import type { IssueFacts } from './facts.ts';
 import { OUTCOMES_OF, type Outcome } from './outcomes.ts';
 import { DEFAULT_WORKFLOW, TRIGGERS, taskTypeOf, validTargets } from './workflow.ts';
@@ -203,15 +203,4 @@ test('flags and next task follow the state for any decision', () => {
       if (decision.to !== 'failure-blocked') expect(decision.blockReason === null || decision.isBlocked).toBe(true);
     }),
   );
-});
-
-describe('the text of a pull request', () => {
-  test.each(['Fixes #7', 'closes: #7', 'Resolved acme/shop#7'])('%j never closes the issue at the merge', (body) => {
-    expect(referringBody(body, 7)).not.toMatch(/\b(fix|close|resolve)/i);
-  });
-
-  test('refers to its issue once', () => {
-    expect(referringBody('Refs #7', 7)).toBe('Refs #7');
-    expect(referringBody('Tidy up.', 7)).toBe('Tidy up.\n\nRefs #7');
-  });
 });

@@ -1,52 +1,11 @@
 import type { ProjectionAction } from '../outbox/projections.ts';
 import { isBlockedState, remembersOrigin, type State } from '../states.ts';
-import { branchOf, type WorkTaskType } from '../task-types.ts';
-import { cappedText } from '../text/pattern.ts';
+import type { WorkTaskType } from '../task-types.ts';
+import { approvalBy, approvedHead, isAboutOtherCommit, isStaleReview, stateAfterPush } from './approvals.ts';
+import { askedOfHost, isOn, undone } from './asked-of-host.ts';
 import type { Approval, Cause, IssueFacts } from './facts.ts';
-import type { Outcome } from './outcomes.ts';
 import { restartState } from './plan-approval.ts';
 import { mayDepend, type Trigger, taskTypeOf, validTargets, type WorkflowSnapshot } from './workflow.ts';
-
-type Facts = Pick<IssueFacts, 'pr' | 'dismissStale'>;
-
-/** Whether the approval also applies to later pushes. */
-const outlivesPushes = ({ pr, dismissStale }: Facts): boolean => pr?.approval?.source === 'person' && !dismissStale;
-
-/** The one commit of the pull request that may be merged; null = none. */
-function approvedHead({ pr, dismissStale }: Facts): string | null {
-  const isApproved = outlivesPushes({ pr, dismissStale }) || pr?.approval?.sha === pr?.headSha;
-  return pr && isApproved ? pr.headSha : null;
-}
-
-/**
- * Whether an outcome is about a commit that is not the head of the pull request, so that it does not apply to the head.
- */
-function isAboutOtherCommit(issue: Facts, { outcome, headSha }: Cause): boolean {
-  if (!issue.pr) return false;
-  if (outcome?.outcome === 'approved') return headSha !== issue.pr.headSha;
-  if (outcome?.outcome !== 'mergeable') return false;
-  // The merge names the full approved commit, so an abbreviation by the worker is harmless.
-  return !approvedHead(issue)?.startsWith(outcome.result.headSha);
-}
-
-/** Whether a person's approval is for a commit that is not the head, while such approvals do not count. */
-export const isStaleReview = ({ pr, dismissStale }: Facts, { trigger, headSha }: Cause): boolean =>
-  trigger === 'review-approved' && pr !== null && dismissStale && headSha !== pr.headSha;
-
-/** A new head needs a new review, unless an approval that outlives pushes waits for its merge. */
-const stateAfterPush = (issue: Facts, origin: State): State =>
-  origin === 'merge-pending' && outlivesPushes(issue) ? origin : 'in-review';
-
-/**
- * The approval that a transition to merge-pending records; null = it changes no approval. An operator who moves an
- * issue there approves the head known at that moment.
- */
-function approvalBy({ pr }: Facts, { trigger, headSha }: Cause, target: State): Approval | null {
-  if (!pr || target !== 'merge-pending') return null;
-  if (trigger === 'approved') return { sha: pr.headSha, source: 'agent' };
-  if (trigger === 'review-approved') return { sha: headSha ?? pr.headSha, source: 'person' };
-  return trigger === 'operator' ? { sha: pr.headSha, source: 'person' } : null;
-}
 
 export interface Decision {
   kind: 'move' | 'stay';
@@ -115,7 +74,10 @@ export function decide(workflow: WorkflowSnapshot, issue: IssueFacts, reported: 
     blockReason: blockReasonIn(target, issue, cause),
     blockedFromState: originRemembered(target, origin, issue),
     nextTask: waitsForPr || waitsForMerge || waitsForBranch ? null : taskTypeOf(workflow, target),
-    projections: cause.outcome && !isMergeRefused(issue, cause) ? askedOfHost(issue, cause) : undone(issue, cause),
+    projections:
+      cause.outcome && !isMergeRefused(issue, cause)
+        ? askedOfHost(issue, cause, approvedHead(issue))
+        : undone(issue, cause),
     approval: approvalBy(issue, cause, target),
   };
 }
@@ -220,108 +182,4 @@ function blockReasonIn(target: State, issue: IssueFacts, cause: Cause): string |
 function originRemembered(target: State, origin: State, issue: IssueFacts): State | null {
   if (!remembersOrigin(target)) return null;
   return remembersOrigin(origin) ? issue.blockedFromState : origin;
-}
-
-function askedOfHost(issue: IssueFacts, { outcome, headSha }: Cause): ProjectionAction[] {
-  switch (outcome?.outcome) {
-    case 'submitted':
-      return isOn(outcome.result.branch, issue) ? [] : [openPullRequest(issue, outcome.result)];
-    case 'approved':
-      return reviewOf(issue, { state: 'success', headSha, body: outcome.result.body || 'Approved.', comments: [] });
-    case 'changes-requested': {
-      const { body, comments } = outcome.result;
-      return reviewOf(issue, { state: 'failure', headSha, body: `Changes requested: ${body}`, comments });
-    }
-    case 'mergeable':
-      return mergePullRequest(issue);
-    case 'split':
-      return outcome.result.subtasks.map((subtask, index) => ({
-        type: 'createIssue',
-        title: subtask.title,
-        body: `${subtask.body}\n\nPart of #${issue.number}.`,
-        labels: subtask.labels,
-        marker: `subtask-${issue.number}-${index}`,
-      }));
-    default:
-      return [];
-  }
-}
-
-/** To start over, the pull request and its branch are removed first; the new task waits until the branch is gone. */
-function undone(issue: IssueFacts, cause: Cause): ProjectionAction[] {
-  if (cause.trigger !== 'reimplement' || !issue.pr) return [];
-  return [
-    { type: 'closePR', prNumber: issue.pr.number, comment: 'The work starts over.' },
-    { type: 'deleteBranch', branch: branchOf(issue.number) },
-  ];
-}
-
-/** A pull request opened by hand from another branch is not the pipeline's own. */
-const isOn = (branch: string, { pr, number }: IssueFacts): boolean => pr?.headRef === (branch || branchOf(number));
-
-type Submission = Extract<Outcome, { outcome: 'submitted' }>['result'];
-
-function openPullRequest(issue: IssueFacts, result: Submission): ProjectionAction {
-  return {
-    type: 'createPR',
-    head: result.branch || branchOf(issue.number),
-    base: issue.defaultBranch,
-    title: result.title,
-    body: referringBody(result.body, issue.number),
-    draft: false,
-    marker: `pr-${issue.number}-${result.headSha}`,
-  };
-}
-
-/** Names the approved commit, so that the host refuses any other. */
-function mergePullRequest(issue: IssueFacts): ProjectionAction[] {
-  const sha = approvedHead(issue);
-  if (!issue.pr || sha === null) return [];
-  return [{ type: 'mergePR', prNumber: issue.pr.number, method: 'squash', expectedHeadSha: sha }];
-}
-
-interface Verdict {
-  state: 'success' | 'failure';
-  /** The reviewed commit; undefined for a verdict of an older release, which did not record it. */
-  headSha: string | null | undefined;
-  body: string;
-  comments: Extract<Outcome, { outcome: 'changes-requested' }>['result']['comments'];
-}
-
-/** The identity that opened a pull request may not approve it, so a verdict is a comment and a commit status. */
-function reviewOf({ pr }: IssueFacts, { state, headSha, body, comments }: Verdict): ProjectionAction[] {
-  if (!pr) return [];
-  const review: ProjectionAction = { type: 'submitReview', prNumber: pr.number, event: 'comment', body, comments };
-  if (!headSha) return [review];
-  const description = state === 'success' ? 'Approved by the reviewer' : 'The reviewer asks for changes';
-  return [
-    review,
-    { type: 'setCommitStatus', sha: headSha, context: 'svc/review', state, description, targetUrl: null },
-  ];
-}
-
-const CLOSING_KEYWORD = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)/gi;
-const ISSUE_REF = /^(?:[\w.-]{1,100}\/[\w.-]{1,100})?#\d/;
-
-/**
- * Whether a reference to an issue follows the closing keyword that ends at `at`, separated by blanks and an optional
- * colon.
- */
-function closesIssue(text: string, at: number): boolean {
-  const rest = text.slice(at);
-  const behind = rest.trimStart();
-  const target = behind.startsWith(':') ? behind.slice(1) : rest;
-  const reference = target.trimStart();
-  return reference.length < target.length && ISSUE_REF.test(reference);
-}
-
-/**
- * "Fixes #N" would make the host close the issue before the pipeline knows of the merge, so such words become "Refs".
- */
-export function referringBody(body: string, issueNumber: number): string {
-  const text = cappedText(body);
-  const neutral = text.replace(CLOSING_KEYWORD, (word, offset: number) =>
-    closesIssue(text, offset + word.length) ? 'Refs' : word,
-  );
-  return neutral.includes(`Refs #${issueNumber}`) ? neutral : `${neutral}\n\nRefs #${issueNumber}`.trim();
 }

@@ -28,11 +28,11 @@ import { inTenant, type TransactionContext } from '../context/context.ts';
 import type { Actor, IssueContext } from '../context/issue-context.ts';
 import { lockIssueContext } from '../context/load-issue.ts';
 import { performAction } from '../issues/issue-actions.ts';
-import { mayMissOurWrites } from '../outbox/own-writes.ts';
 import { projectIssue, queueProjections } from '../outbox/project.ts';
 import { admit, admitNew } from '../workflow/admit.ts';
 import { moveBy } from '../workflow/move.ts';
 import { applyTextEdit } from '../workflow/text-edit.ts';
+import { isBefore, type Order, orderOf, pollStatus } from './event-order.ts';
 import { type Evidence, evidenceFor, mayBeRequest, wantsIn } from './evidence.ts';
 import {
   factsOf,
@@ -40,7 +40,6 @@ import {
   type IssueEvent,
   isClose,
   labelsAfter,
-  labelTime,
   latest,
   stateTime,
   timesAfter,
@@ -140,6 +139,7 @@ async function applyMissedMerge(intake: Intake, event: IssueEvent): Promise<void
   }
 }
 
+/** What the host shows of an issue, with all that its effect depends on. */
 interface Fact {
   event: IssueEvent;
   evidence: Evidence;
@@ -188,32 +188,13 @@ function storeView(
   return renewed;
 }
 
-/** A poll may have read the issue before the last applied webhook with the same timestamp. */
-const isBefore = ({ readAt }: IssueEvent, { seen_at }: HostFactsRow): boolean =>
-  readAt !== undefined && seen_at !== null && Date.parse(readAt) <= Date.parse(seen_at);
-
 /** Whether all data that the event's effect depends on was read before. */
 function isPrepared({ issue }: IssueContext, { event, evidence, facts }: Fact): boolean {
   if (issue.state === 'done' && mayBeRequest(event, facts) && !evidence.history) return false;
   return evidence.text !== null || sameText(event.issue, issue);
 }
 
-type Order = 'new' | 'old' | 'unclear';
-
-/** Whether the change in an event is newer than the applied one. A current poll shows the host state. */
-function orderOf(event: IssueEvent, issue: IssueRow, facts: HostFactsRow): Order {
-  const { action, label } = event;
-  if (action === 'seen') return 'new';
-  if (isClose(event) && issue.state !== 'done') return orderAfter(stateTime(event), facts.state_at, true);
-  if (label !== PAUSED_LABEL || (action !== 'labeled' && action !== 'unlabeled')) return 'new';
-  return orderAfter(event.issue.updatedAt, labelTime(facts, label), (action === 'labeled') !== issue.is_paused);
-}
-
-function orderAfter(at: string, known: string | null, changes: boolean): Order {
-  const order = compareStamps(at, known);
-  if (order === 0 && changes) return 'unclear';
-  return order > 0 ? 'new' : 'old';
-}
+const hostFacts = ({ url, updatedAt }: HostIssue) => ({ url, host_updated_at: updatedAt });
 
 interface OrderedFact extends Fact {
   order: Order;
@@ -221,6 +202,7 @@ interface OrderedFact extends Fact {
 
 const hostActor = (id: string | null): Actor => ({ type: 'operator', id, agent: null, reason: 'on the host' });
 
+/** Follows a person's change of a label or of the state of an issue on the host. */
 async function applyChange(unit: TransactionContext, after: IssueContext, followed: OrderedFact): Promise<void> {
   const { event, order, facts } = followed;
   const { issue } = after;
@@ -243,27 +225,6 @@ async function applyChange(unit: TransactionContext, after: IssueContext, follow
   const last = shownPaused ? { add: label, remove: [] } : { add: [], remove: label };
   queueProjections(unit, after, [{ type: 'swapLabels', ...last }]);
 }
-
-/**
- * A poll shows the host at the time it was read, which may be older than our own writes: it applies only when none of
- * our writes is in flight and it was read after the last one completed. A permanently failed write of its labels or its
- * state blocks it until a person settles the write. Failed comments and pull requests do not show in either.
- */
-async function pollStatus(
-  unit: TransactionContext,
-  issue: IssueRow,
-  event: IssueEvent,
-): Promise<'current' | 'later' | 'held'> {
-  if (event.action !== 'seen') return 'current';
-  const [isLater, isHeld] = await Promise.all([
-    mayMissOurWrites(unit, issue, event.readAt ?? event.issue.updatedAt),
-    hasOpenProjections(unit.tx, issue, ['failed'], ['issue', 'labels']),
-  ]);
-  if (isLater) return 'later';
-  return isHeld ? 'held' : 'current';
-}
-
-const hostFacts = ({ url, updatedAt }: HostIssue) => ({ url, host_updated_at: updatedAt });
 
 /** A reopening of ours in flight would open the issue again after this, so a close is queued behind it. */
 async function closed(unit: TransactionContext, subject: IssueContext, event: IssueEvent): Promise<void> {

@@ -1,40 +1,32 @@
 import {
   type Approval,
-  autoUnblockDelayMs,
   type Cause,
   type Decision,
-  type ErrorClass,
-  fingerprint,
   isAccepting,
   isHeldBack,
   isReviewable,
   type Refusal,
   type State,
-  stateBit,
 } from '@pipeline/domain';
 import {
   actedNow,
-  enterState,
   hastenTrain,
-  type IssueRow,
   insertDeadLetter,
   type OutdatedAction,
   type PullRequestRow,
   resolveEdgesAtEnd,
   setApproval,
-  setStop,
-  settleSiIssue,
   withdrawProjections,
 } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
-import { type Actor, type CurrentWork, ENGINE, type IssueContext } from '../context/issue-context.ts';
+import { ENGINE, type IssueContext } from '../context/issue-context.ts';
 import { settleFindings } from '../knowledge/finding-status.ts';
 import { closingActions, projectIssue, queueProjections } from '../outbox/project.ts';
-import { recordPipelineEvent, recordTransition } from '../records/records.ts';
+import { recordPipelineEvent } from '../records/records.ts';
 import { enqueueRetrospect } from '../tasks/side-tasks.ts';
 import { lockCurrentWork, replaceWorkTask } from '../tasks/work-tasks.ts';
+import { changeState, type TransitionMetadata, updateStop } from './change-issue.ts';
 import { decideFor } from './decision.ts';
-import { settlePlan } from './settle-plan.ts';
 
 /** The cause of a transition, its actor, and the data it stores on the issue. */
 export interface Move extends TransitionMetadata {
@@ -100,26 +92,6 @@ async function insertRefusal(
   return id;
 }
 
-/** Data that a stop stores on the issue beside its state. */
-interface StopDetails {
-  blockClassification?: ErrorClass | null;
-  question?: string | null;
-  lastError?: string | null;
-  /** Milliseconds until a quota block is lifted for a retry. */
-  quotaMs?: number;
-}
-
-interface TransitionMetadata {
-  actor: Actor;
-  stop?: StopDetails;
-  /** The issue leaves the state immediately: its task is not created and the host is not shown the state. */
-  passing?: true;
-  /** The task of the issue, where the caller knows it; read under lock if it is not given. */
-  work?: CurrentWork;
-  /** For an approval on the host: the id of its review. */
-  reviewId?: number;
-}
-
 /**
  * Applies a decision inside the caller's transaction: issue row, transition, events, next task, host writes. The
  * issue's row is locked, so no other transaction moves it. Nothing else in the product writes an issue's state.
@@ -132,7 +104,8 @@ export async function advance(
   by: TransitionMetadata,
 ): Promise<IssueContext> {
   const work = by.passing ? null : (by.work ?? (await lockCurrentWork(unit, subject.issue.id)));
-  const moved = decision.kind === 'move' ? move(unit, subject, decision, by) : updateStop(unit, subject, decision, by);
+  const moved =
+    decision.kind === 'move' ? changeState(unit, subject, decision, by) : updateStop(unit, subject, decision, by);
   // An approval that outlives a push waits for the merge of the new head; the merge of the old one is discarded.
   if (decision.kind === 'move' || decision.trigger === 'head-moved') withdraw(unit, subject, decision);
   if (isReviewable(decision.from)) hasten(unit, subject);
@@ -196,111 +169,6 @@ function withdraw(unit: TransactionContext, { issue }: IssueContext, decision: D
   // If it was closed on the host before the reopening was written there, it would otherwise stay open.
   if (to === 'done') unwanted.push('reopenIssue');
   if (unwanted.length > 0) unit.send(withdrawProjections(unit.tx, issue, unwanted));
-}
-
-function move(
-  unit: TransactionContext,
-  subject: IssueContext,
-  decision: Decision,
-  { actor, stop = {} }: TransitionMetadata,
-): IssueContext {
-  const { issue } = subject;
-  const forced = decision.trigger === 'operator';
-  recordTransition(unit, subject, { to: decision.to, trigger: decision.trigger, forced }, actor);
-  const change = {
-    state: decision.to,
-    is_blocked: decision.isBlocked,
-    block_reason: decision.blockReason,
-    block_classification: decision.isBlocked ? (stop.blockClassification ?? null) : null,
-    blocked_from_state: decision.blockedFromState,
-    question: decision.to === 'needs-clarification' ? (stop.question ?? issue.question) : null,
-    ...lastErrorOf(issue, stop),
-    is_paused: issue.is_paused && decision.to !== 'done',
-    reached_states: issue.reached_states | stateBit(decision.to),
-    quota_waited_ms: isStillWaiting(decision, actor) ? issue.quota_waited_ms : 0,
-  };
-  const liftMs = stop.quotaMs ?? autoUnblockIn(unit, issue, change);
-  unit.send(enterState(unit.tx, issue, change, liftMs));
-  const planStatus = settlePlan(unit, issue, decision, actor) ?? issue.plan_status;
-  const moved = {
-    ...subject,
-    issue: { ...issue, ...change, ...enteredAt(issue.now, liftMs), plan_status: planStatus },
-  };
-  if (decision.isBlocked !== issue.is_blocked) recordBlock(unit, moved, issue.block_reason, actor);
-  if (decision.to === 'done' || issue.state === 'done') {
-    const place = { repoId: issue.repo_id, number: issue.issue_number };
-    unit.send(settleSiIssue(unit.tx, unit.tenantId, place, decision.to === 'done'));
-  }
-  return moved;
-}
-
-/** The times that `enterState` writes, in ISO 8601. */
-const enteredAt = (now: string, liftMs: number | null) => ({
-  state_entered_at: now,
-  auto_unblock_at: liftMs === null ? null : new Date(Date.parse(now) + liftMs).toISOString(),
-});
-
-/** The displayed error, and its fingerprint. */
-function lastErrorOf(issue: IssueRow, { lastError }: StopDetails) {
-  if (lastError === undefined) return { last_error: issue.last_error, error_fingerprint: issue.error_fingerprint };
-  return { last_error: lastError, error_fingerprint: lastError === null ? null : fingerprint(lastError) };
-}
-
-/**
- * Milliseconds until a transient block is lifted automatically; null for any other, or after the maximum number of
- * lifts.
- */
-function autoUnblockIn(
-  unit: TransactionContext,
-  issue: IssueRow,
-  after: { state: string; block_classification: string | null },
-): number | null {
-  const { autoUnblockTransient, maxAutoUnblocksPerIssue } = unit.settings.selfHealing;
-  const transient = after.state === 'failure-blocked' && after.block_classification === 'transient';
-  if (!transient || !autoUnblockTransient || issue.auto_unblock_count >= maxAutoUnblocksPerIssue) return null;
-  return autoUnblockDelayMs(issue.auto_unblock_count);
-}
-
-/** A quota block and its retry: only an outcome, or a person, resets the waiting time. */
-const isStillWaiting = ({ trigger }: Decision, actor: Actor): boolean =>
-  trigger === 'exhausted' || (trigger === 'unblocked' && actor.type !== 'operator');
-
-/** Blocks that are lifted automatically. */
-const LIFTED: readonly (string | null)[] = ['transient', 'quota'];
-
-/**
- * Another failure in a stop: the state stays, the newest reason replaces the old one and may cancel the automatic lift.
- */
-function updateStop(
-  unit: TransactionContext,
-  subject: IssueContext,
-  decision: Decision,
-  { stop }: TransitionMetadata,
-): IssueContext {
-  if (!stop) return subject;
-  const { issue } = subject;
-  const change = {
-    block_reason: decision.blockReason,
-    block_classification: stop.blockClassification ?? issue.block_classification,
-    ...lastErrorOf(issue, { lastError: stop.lastError ?? issue.last_error }),
-  };
-  const keepsLift = LIFTED.includes(change.block_classification);
-  unit.send(setStop(unit.tx, issue, change, keepsLift));
-  return { ...subject, issue: { ...issue, ...change, ...(!keepsLift && { auto_unblock_at: null }) } };
-}
-
-function recordBlock(unit: TransactionContext, moved: IssueContext, reasonBefore: string | null, actor: Actor): void {
-  const { issue } = moved;
-  unit.notify('svc_cache');
-  recordPipelineEvent(unit, moved, {
-    eventType: issue.is_blocked ? 'issue_blocked' : 'issue_unblocked',
-    agent: actor.agent ?? actor.type,
-    payload: {
-      blockReason: issue.is_blocked ? issue.block_reason : reasonBefore,
-      classification: issue.block_classification,
-      automatic: actor.type !== 'operator',
-    },
-  });
 }
 
 /** The transition that asks a person. */

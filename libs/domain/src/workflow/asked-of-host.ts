@@ -1,0 +1,91 @@
+import type { ProjectionAction } from '../outbox/projections.ts';
+import { branchOf } from '../task-types.ts';
+import { referringBody } from '../text/referring-body.ts';
+import type { Cause, IssueFacts } from './facts.ts';
+import type { Outcome } from './outcomes.ts';
+
+/**
+ * Host writes that an outcome asks for.
+ * @param approved the one commit that may be merged; null = none.
+ */
+export function askedOfHost(
+  issue: IssueFacts,
+  { outcome, headSha }: Cause,
+  approved: string | null,
+): ProjectionAction[] {
+  switch (outcome?.outcome) {
+    case 'submitted':
+      return isOn(outcome.result.branch, issue) ? [] : [openPullRequest(issue, outcome.result)];
+    case 'approved':
+      return reviewOf(issue, { state: 'success', headSha, body: outcome.result.body || 'Approved.', comments: [] });
+    case 'changes-requested': {
+      const { body, comments } = outcome.result;
+      return reviewOf(issue, { state: 'failure', headSha, body: `Changes requested: ${body}`, comments });
+    }
+    case 'mergeable':
+      return mergePullRequest(issue, approved);
+    case 'split':
+      return outcome.result.subtasks.map((subtask, index) => ({
+        type: 'createIssue',
+        title: subtask.title,
+        body: `${subtask.body}\n\nPart of #${issue.number}.`,
+        labels: subtask.labels,
+        marker: `subtask-${issue.number}-${index}`,
+      }));
+    default:
+      return [];
+  }
+}
+
+/** To start over, the pull request and its branch are removed first; the new task waits until the branch is gone. */
+export function undone(issue: IssueFacts, cause: Cause): ProjectionAction[] {
+  if (cause.trigger !== 'reimplement' || !issue.pr) return [];
+  return [
+    { type: 'closePR', prNumber: issue.pr.number, comment: 'The work starts over.' },
+    { type: 'deleteBranch', branch: branchOf(issue.number) },
+  ];
+}
+
+/** A pull request opened by hand from another branch is not the pipeline's own. */
+export const isOn = (branch: string, { pr, number }: IssueFacts): boolean =>
+  pr?.headRef === (branch || branchOf(number));
+
+type Submission = Extract<Outcome, { outcome: 'submitted' }>['result'];
+
+function openPullRequest(issue: IssueFacts, result: Submission): ProjectionAction {
+  return {
+    type: 'createPR',
+    head: result.branch || branchOf(issue.number),
+    base: issue.defaultBranch,
+    title: result.title,
+    body: referringBody(result.body, issue.number),
+    draft: false,
+    marker: `pr-${issue.number}-${result.headSha}`,
+  };
+}
+
+/** Names the approved commit, so that the host refuses any other. */
+function mergePullRequest({ pr }: IssueFacts, approved: string | null): ProjectionAction[] {
+  if (!pr || approved === null) return [];
+  return [{ type: 'mergePR', prNumber: pr.number, method: 'squash', expectedHeadSha: approved }];
+}
+
+interface Verdict {
+  state: 'success' | 'failure';
+  /** The reviewed commit; undefined for a verdict of an older release, which did not record it. */
+  headSha: string | null | undefined;
+  body: string;
+  comments: Extract<Outcome, { outcome: 'changes-requested' }>['result']['comments'];
+}
+
+/** The identity that opened a pull request may not approve it, so a verdict is a comment and a commit status. */
+function reviewOf({ pr }: IssueFacts, { state, headSha, body, comments }: Verdict): ProjectionAction[] {
+  if (!pr) return [];
+  const review: ProjectionAction = { type: 'submitReview', prNumber: pr.number, event: 'comment', body, comments };
+  if (!headSha) return [review];
+  const description = state === 'success' ? 'Approved by the reviewer' : 'The reviewer asks for changes';
+  return [
+    review,
+    { type: 'setCommitStatus', sha: headSha, context: 'svc/review', state, description, targetUrl: null },
+  ];
+}
