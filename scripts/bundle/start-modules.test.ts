@@ -1,12 +1,21 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { build, type Metafile } from 'esbuild';
+import { unused } from './plugins.mjs';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PACKAGE = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*\/node_modules\/)/;
 
 /** Libraries that a service loads when they are first used; their start would cost as much as the rest of it. */
 const LAZY = ['@modelcontextprotocol/server', 'gpt-tokenizer', 'koa', 'oidc-provider'];
+
+/** Libraries of parts that services leave out: of bodies, queries and files of express, and of its output for debugging. */
+const UNUSED = ['iconv-lite', 'raw-body', 'side-channel', 'supports-color'];
+
+/** Uses of the parts that are left out. */
+const USES =
+  /\bexpress\.(?:json|urlencoded|raw|text|static)\b|\.(?:sendFile|download)\(|'query parser', (?!false)|\bPushgateway\b|\bRateLimiter(?!Memory\b|Res\b)[A-Z]/;
 
 /** Packages whose modules a program runs before anything happens: reached from its entry without a dynamic import. */
 function packagesAtStart({ inputs, outputs }: Metafile, entry: string): Set<string> {
@@ -21,22 +30,39 @@ function packagesAtStart({ inputs, outputs }: Metafile, entry: string): Set<stri
   return new Set([...reached].filter((file) => kept.has(file)).flatMap((file) => PACKAGE.exec(file)?.[1] ?? []));
 }
 
-test.each(['hosted-api', 'monitor'])(
-  '%s loads no library at its start that only some requests need',
-  async (service) => {
-    const entry = `services/${service}/src/main.ts`;
-    const options = { absWorkingDir: ROOT, entryPoints: [entry], outdir: 'out', external: ['pg-native'] };
-    const form = {
-      bundle: true,
-      write: false,
-      metafile: true,
-      platform: 'node',
-      format: 'cjs',
-      logLevel: 'error',
-    } as const;
-    const { metafile } = await build({ ...options, ...form, define: { 'import.meta.url': 'bundleUrl' } });
+async function metafileOf(entry: string): Promise<Metafile> {
+  const options = { absWorkingDir: ROOT, entryPoints: [entry], outdir: 'out', external: ['pg-native'] };
+  const form = {
+    bundle: true,
+    write: false,
+    metafile: true,
+    platform: 'node',
+    format: 'cjs',
+    logLevel: 'error',
+  } as const;
+  const define = { 'import.meta.url': 'bundleUrl' };
+  const { metafile } = await build({ ...options, ...form, define, plugins: [unused] });
+  return metafile;
+}
+
+describe.each(['hosted-api', 'monitor'])('%s', (service) => {
+  const entry = `services/${service}/src/main.ts`;
+  let metafile: Metafile;
+
+  beforeAll(async () => {
+    metafile = await metafileOf(entry);
+  });
+
+  test('loads no library at its start that only some requests need', () => {
     const packages = packagesAtStart(metafile, entry);
     expect(packages).toContain('express');
-    expect(LAZY.filter((name) => packages.has(name))).toEqual([]);
-  },
-);
+    expect([...LAZY, ...UNUSED].filter((name) => packages.has(name))).toEqual([]);
+  });
+
+  test('uses no part of a library that its program leaves out', async () => {
+    const sources = Object.keys(metafile.inputs).filter((file) => /^(?:libs|services)\//.test(file));
+    expect(sources.length).toBeGreaterThan(100);
+    const texts = await Promise.all(sources.map((file) => readFile(join(ROOT, file), 'utf8')));
+    expect(sources.filter((_, at) => USES.test(texts[at] ?? ''))).toEqual([]);
+  });
+});
