@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { z } from '@pipeline/domain/zod';
 import type { DeclaredError } from '../wire/route.ts';
 
 /** What the routes of the customers' pages have in common. */

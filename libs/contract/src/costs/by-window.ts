@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { z } from '@pipeline/domain/zod';
 
 const usd = z.number().nonnegative();
 

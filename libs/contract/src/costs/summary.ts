@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { z } from '@pipeline/domain/zod';
 import { Timestamp } from '../wire/envelopes.ts';
 import { CostByWindow, UnreportedCosts } from './by-window.ts';
 

@@ -1,5 +1,5 @@
 import { FINDING_STATUSES, FindingEvidence, SEVERITIES } from '@pipeline/domain';
-import { z } from 'zod';
+import { z } from '@pipeline/domain/zod';
 import { Timestamp } from '../wire/envelopes.ts';
 
 /** interface: Agent finding. */

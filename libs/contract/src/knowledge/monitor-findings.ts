@@ -1,5 +1,5 @@
 import { FINDING_STATUSES, SEVERITIES } from '@pipeline/domain';
-import { z } from 'zod';
+import { z } from '@pipeline/domain/zod';
 import { anyIssueParams } from '../issues/address.ts';
 import { repoQuery, tenant } from '../repos/query.ts';
 import { keptText, PaginatedResponse, Reason } from '../wire/envelopes.ts';

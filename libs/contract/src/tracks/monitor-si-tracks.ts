@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { z } from '@pipeline/domain/zod';
 import { Timestamp, UnpaginatedResponse } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';
 

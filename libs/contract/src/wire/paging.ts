@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { z } from '@pipeline/domain/zod';
 
 interface PageRule {
   limit: { default: number; max: number };

@@ -147,7 +147,8 @@ export const rawBody = (type: string, description: string, schema?: z.ZodType): 
   ...(schema && { schema }),
 });
 
-export const isRawBody = (body: Body | undefined): body is RawBody => body !== undefined && 'raw' in body;
+/** An own property, so that a schema is not built for the answer. */
+export const isRawBody = (body: Body | undefined): body is RawBody => body !== undefined && Object.hasOwn(body, 'raw');
 
 /** Types of a route shared by server and client. */
 export type ParamsOf<T> = T extends Route<string, AuthKind, infer P> ? z.output<P> : never;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { z } from '@pipeline/domain/zod';
 
 /** A trace id of W3C Trace Context. */
 export const TraceId = z

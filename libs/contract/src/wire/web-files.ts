@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { z } from '@pipeline/domain/zod';
 import { route } from './route.ts';
 import type { PathFallback } from './surface.ts';
 

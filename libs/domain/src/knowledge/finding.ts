@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { MAX_INTEGER } from '../bounds.ts';
+import { z } from '../lazy-zod.ts';
 import { SEVERITIES } from '../severities.ts';
 
 /** Fields of a piece of evidence besides its `kind`. */
