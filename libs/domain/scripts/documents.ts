@@ -7,6 +7,7 @@ import {
   STATES,
   type WorkflowSnapshot,
 } from '../src/index.ts';
+import { built } from '../src/lazy-zod.ts';
 import { GENERATED, table } from './markdown.ts';
 import { metricsPage } from './metrics-page.ts';
 
@@ -20,7 +21,7 @@ export const referenceDocuments = (): Record<string, string> => ({
 
 /** For editors: the input form, in which keys with a default are optional. Draft 7, which all editors support. */
 function configSchema(): string {
-  const schema = z.toJSONSchema(PipelineConfig, { io: 'input', target: 'draft-7' });
+  const schema = z.toJSONSchema(built(PipelineConfig), { io: 'input', target: 'draft-7' });
   const titled = { $schema: schema.$schema, title: 'Pipeline configuration (PIPELINE_CONFIG)', ...schema };
   return `${JSON.stringify(titled, null, 2)}\n`;
 }

@@ -1,6 +1,7 @@
 /** Numbers in paths and queries: none is too large for an answer that is declared. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type AnyRoute, fillPath, monitorSurface } from '@pipeline/contract';
+import { built } from '@pipeline/domain/zod';
 import { testDatabase } from '@pipeline/testing';
 import { z } from 'zod';
 import { admit, makeBench } from '../support/bench.ts';
@@ -22,7 +23,7 @@ const LARGE = ['2147483647', '2147483648', '-2147483649', '9007199254740993', '9
 /** Parameters that may hold a number, by their schema's examples and patterns. */
 function numericNames(schema: z.ZodObject | undefined): string[] {
   if (!schema) return [];
-  const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const { properties = {} } = z.toJSONSchema(built(schema), { io: 'input', unrepresentable: 'any' });
   return Object.entries(properties).flatMap(([name, property]) => {
     const { type, example } = property as { type?: string; example?: unknown };
     return type === 'integer' || type === 'number' || /^-?\d+$/.test(String(example)) ? [name] : [];
@@ -31,7 +32,7 @@ function numericNames(schema: z.ZodObject | undefined): string[] {
 
 const examplesOf = (schema: z.ZodObject | undefined): Record<string, string> => {
   if (!schema) return {};
-  const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const { properties = {} } = z.toJSONSchema(built(schema), { io: 'input', unrepresentable: 'any' });
   const known: Record<string, string> = { owner: 'acme', repo: 'shop', issue: '7' };
   return Object.fromEntries(
     Object.entries(properties).map(([name, property]) => [
