@@ -29,7 +29,7 @@ describe('schemas that are built when they are first used', () => {
     expect(countBuilt(declare)).toBe(0);
   });
 
-  test('the first use builds a schema with its parts, the second use nothing', () => {
+  test('the first use builds a schema with its parts, and a second use builds nothing', () => {
     const { List } = declare();
     const parse = () => List.parse({ items: [] });
     expect(countBuilt(parse)).toBeGreaterThan(5);

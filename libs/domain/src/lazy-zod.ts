@@ -6,12 +6,13 @@ import { z as zod } from 'zod';
  * schema, or derives one from another, is remembered; whatever else is done with the result builds it, once.
  */
 export const z: typeof zod = new Proxy(zod, {
-  get: (target, name) => {
-    if (name === 'iso') return iso;
-    const value: unknown = Reflect.get(target, name);
-    return MAKING.has(name) ? remembering(value as Make) : value;
-  },
+  get: (target, name) => (name === 'iso' ? new Proxy(zod.iso, { get: making }) : making(target, name)),
 });
+
+function making(target: object, name: string | symbol): unknown {
+  const value: unknown = Reflect.get(target, name);
+  return MAKING.has(name) ? remembering(value as Make) : value;
+}
 
 /** The types of zod. */
 export declare namespace z {
@@ -69,13 +70,6 @@ const DERIVING: ReadonlySet<string | symbol> = new Set([
   ...['refine', 'superRefine', 'regex', 'min', 'max', 'length', 'trim', 'toLowerCase'],
   ...['int', 'positive', 'nonnegative', 'extend', 'partial', 'pick', 'omit', 'strict'],
 ]);
-
-const iso: typeof zod.iso = new Proxy(zod.iso, {
-  get: (target, name) => {
-    const value: unknown = Reflect.get(target, name);
-    return MAKING.has(name) ? remembering(value as Make) : value;
-  },
-});
 
 const BUILT = Symbol('built');
 
