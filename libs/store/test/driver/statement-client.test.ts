@@ -9,7 +9,7 @@ const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
 
 const database = testDatabase();
 
-const ROUNDS = 300;
+const ROUNDS = 301;
 const RESULT_OCTETS = 20_000;
 
 /** What a minor collection does not reach: objects that survived two of them, and garbage among these. */
@@ -24,12 +24,15 @@ test('a result that nobody holds is freed by a minor collection', async () => {
     const { rows } = await sql<{ text: string }>`select repeat('x', ${RESULT_OCTETS}::int) as text`.execute(tenant);
     return rows[0]?.text.length;
   };
-  const round = async () => {
+  const promotedInRound = async () => {
+    const before = promotedOctets();
     expect(await read()).toBe(RESULT_OCTETS);
     for (let n = 0; n < 2; n += 1) collect({ type: 'minor' });
+    return promotedOctets() - before;
   };
-  await round();
-  const before = promotedOctets();
-  for (let n = 0; n < ROUNDS; n += 1) await round();
-  expect(promotedOctets() - before).toBeLessThan((ROUNDS * RESULT_OCTETS) / 3);
+  const promoted: number[] = [];
+  for (let n = 0; n < ROUNDS; n += 1) promoted.push(await promotedInRound());
+  // The median: code that V8 compiles meanwhile is promoted too, up to megabytes in a single round.
+  const median = promoted.sort((a, b) => a - b)[Math.floor(ROUNDS / 2)];
+  expect(median).toBeLessThan(RESULT_OCTETS / 3);
 });
