@@ -27,12 +27,13 @@ const LINGER_MS = 1_000;
  */
 export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
   const { host, port, variable = 'PORT', drainMs = DRAIN_MS } = options;
-  const { headMs, requestMs, checkMs } = { ...REQUEST_TIMEOUTS, ...options.timeouts };
+  const { headMs, requestMs, idleMs, checkMs } = { ...REQUEST_TIMEOUTS, ...options.timeouts };
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADERS,
       headersTimeout: headMs,
       requestTimeout: requestMs,
+      keepAliveTimeout: idleMs,
       connectionsCheckingInterval: checkMs,
     },
     app,

@@ -31,6 +31,22 @@ describe('listen', () => {
     await server.close();
   });
 
+  test('an idle connection is kept longer than proxies reuse one, and says so', async () => {
+    const server = await listen((_request, response) => response.end('x'), { host, port: 0 });
+    const { headers } = await fetch(server.url);
+    const [, seconds] = /^timeout=(\d+)$/.exec(headers.get('keep-alive') ?? '') ?? [];
+    expect(Number(seconds)).toBeGreaterThan(60);
+    await server.close();
+  });
+
+  test('an idle connection is closed after its time', async () => {
+    const server = await listen((_request, response) => response.end('x'), { host, port: 0, timeouts: { idleMs: 1 } });
+    const socket = connect(Number(new URL(server.url).port), host);
+    socket.resume().write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await once(socket, 'close');
+    await server.close();
+  });
+
   test('a connection that was opened in advance and never asked anything does not hold up the end', async () => {
     const server = await listen((_request, response) => response.end('x'), { host, port: 0, drainMs: 60_000 });
     const socket = connect(Number(new URL(server.url).port), host);
