@@ -22,8 +22,36 @@ export const BOOTSTRAP = `
 
 const REPO = 'select id from repos where tenant_id = $1::bigint and slug_key = $2::text and enabled';
 
-/** $3 is a subquery: with a plain limit the server would plan the statement for each call. */
+/** The index that a page of issues in order of entry needs; ours keeps the order with the stored items. */
+export const PAGE_INDEX = `
+  create index if not exists issues_in_order on issues (tenant_id, repo_id, state_entered_at, issue_number) where state <> 'done'`;
+
+/**
+ * A page of issues with what the list shows of each, as rows of the tables. $3 is a subquery: with a plain limit the
+ * server would plan the statement for each call.
+ */
 export const ISSUES = `
+  with repo as (${REPO})
+  select i.issue_number, i.title, i.url, i.state, i.is_blocked, i.is_paused, i.block_reason, i.block_classification,
+    i.state_entered_at, i.current_status, i.labels, i.cost_usd, i.host_created_at, i.updated_at, t.task_type,
+    t.status as task_status, counted.total,
+    (select p.number from pull_requests p where p.tenant_id = $1::bigint and p.issue_id = i.id
+      and (p.agent_authored or p.merged) order by p.state = 'open' desc, p.number desc limit 1) as pr_number,
+    (select parent_issue_number from issue_edges where tenant_id = $1::bigint and kind = 'subtask'
+      and child_repo_id = i.repo_id and child_issue_number = i.issue_number and parent_repo_id = i.repo_id
+      order by id limit 1) as parent,
+    array(select parent_issue_number from issue_edges where tenant_id = $1::bigint and kind = 'depends_on'
+      and child_repo_id = i.repo_id and child_issue_number = i.issue_number and parent_repo_id = i.repo_id
+      order by id limit 20) as depends_on
+  from (select * from issues where tenant_id = $1::bigint and repo_id = (select id from repo) and state <> 'done'
+    order by state_entered_at, issue_number limit (select $3::bigint)) i
+  left join tasks t on t.tenant_id = $1::bigint and t.issue_id = i.id and t.task_type <> 'retrospect'
+  cross join (select sum(n) as total from issue_counts
+    where tenant_id = $1::bigint and repo_id = (select id from repo) and state <> 'done') counted
+  order by i.state_entered_at, i.issue_number`;
+
+/** The same page from the items that our lists store. */
+export const STORED_ISSUES = `
   with repo as (${REPO})
   select (select string_agg(body, ',') from (
       select body from issue_list where tenant_id = $1::bigint and repo_id = repo.id and state <> 'done'

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { AGENT_OF, type TaskType } from '@pipeline/domain';
 import express, { type RequestHandler } from 'express';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
@@ -28,17 +29,27 @@ interface Tables {
     vcs_host: string;
     enabled: boolean;
   };
-  issues: { id: string; tenant_id: string; repo_id: string; issue_number: number; title: string; state: string };
-  issue_list: {
+  issues: {
+    id: string;
     tenant_id: string;
     repo_id: string;
     issue_number: number;
+    title: string;
+    url: string;
     state: string;
+    is_blocked: boolean;
+    is_paused: boolean;
+    block_reason: string | null;
+    block_classification: string | null;
     state_entered_at: Date;
-    body: string;
+    current_status: string | null;
+    labels: string[];
+    cost_usd: string;
+    host_created_at: Date;
+    updated_at: Date;
   };
   issue_counts: { tenant_id: string; repo_id: string; state: string; n: string };
-  tasks: { id: string; tenant_id: string; issue_id: string; task_type: string; status: string; priority: number };
+  tasks: { id: string; tenant_id: string; issue_id: string; task_type: TaskType; status: string; priority: number };
   projections: {
     id: string;
     tenant_id: string;
@@ -82,6 +93,7 @@ interface Tables {
     number: number;
     state: string;
     agent_authored: boolean;
+    merged: boolean;
   };
 }
 
@@ -168,9 +180,9 @@ app.get('/api/cli/issues', async (request, response) => {
   const tenantId = response.locals.viewer.tenant_id;
   const repo = await repoOf(tenantId, request.query.repo);
   if (!repo) return void response.status(404).json({ error: 'REPO_NOT_FOUND' });
-  const rows = await db
-    .selectFrom('issue_list')
-    .select('body')
+  const issues = await db
+    .selectFrom('issues')
+    .selectAll()
     .where('tenant_id', '=', tenantId)
     .where('repo_id', '=', repo.id)
     .where('state', '<>', 'done')
@@ -178,6 +190,11 @@ app.get('/api/cli/issues', async (request, response) => {
     .orderBy('issue_number')
     .limit(Number(request.query.limit))
     .execute();
+  const [tasks, pullRequests, edges] = await Promise.all([
+    tasksOf({ tenantId, issueIds: issues.map(({ id }) => id) }),
+    pullRequestsOf({ tenantId, issueIds: issues.map(({ id }) => id) }),
+    ownEdgesOf({ tenantId, repoId: repo.id, numbers: issues.map((issue) => issue.issue_number) }),
+  ]);
   const counted = await db
     .selectFrom('issue_counts')
     .select((eb) => eb.fn.sum('n').as('total'))
@@ -185,7 +202,33 @@ app.get('/api/cli/issues', async (request, response) => {
     .where('repo_id', '=', repo.id)
     .where('state', '<>', 'done')
     .executeTakeFirst();
-  response.json({ items: rows.map(({ body }) => JSON.parse(body)), page: { total: Number(counted?.total ?? 0) } });
+  const items = issues.map((issue) => {
+    const task = tasks.find(({ issue_id, task_type }) => issue_id === issue.id && task_type !== 'retrospect');
+    const parents = (kind: string) =>
+      edges.filter((edge) => edge.kind === kind && edge.child_issue_number === issue.issue_number);
+    return {
+      issueNumber: issue.issue_number,
+      title: issue.title,
+      url: issue.url,
+      state: issue.state,
+      isBlocked: issue.is_blocked,
+      isPaused: issue.is_paused,
+      blockReason: issue.block_reason,
+      blockClassification: issue.block_classification,
+      stateEnteredAt: issue.state_entered_at,
+      currentStatus: issue.current_status,
+      activeTaskType: task?.task_type ?? null,
+      assignedAgent: task?.status === 'claimed' ? AGENT_OF[task.task_type] : null,
+      prNumber: pullRequests.find(({ issue_id }) => issue_id === issue.id)?.number ?? null,
+      labels: issue.labels,
+      parentIssueNumber: parents('subtask')[0]?.parent_issue_number ?? null,
+      dependsOn: parents('depends_on').map((edge) => edge.parent_issue_number),
+      costUsd: Number(issue.cost_usd),
+      createdAt: issue.host_created_at,
+      updatedAt: issue.updated_at,
+    };
+  });
+  response.json({ items, page: { total: Number(counted?.total ?? 0) } });
 });
 
 app.get('/api/cli/issues/:number/why', async (request, response) => {
@@ -203,7 +246,7 @@ app.get('/api/cli/issues/:number/why', async (request, response) => {
   if (!issue) return void response.status(404).json({ error: 'ISSUE_NOT_FOUND' });
   const ofIssue = { tenantId, repoId: repo.id, number, issueId: issue.id };
   const [tasks, transitions, projections, deadLetters, waitsFor, subtasks, blockers, failed, pr] = await Promise.all([
-    tasksOf(ofIssue),
+    tasksOf({ tenantId, issueIds: [issue.id] }),
     db
       .selectFrom('transitions')
       .selectAll()
@@ -258,13 +301,41 @@ interface OfIssue {
   issueId: string;
 }
 
-const tasksOf = ({ tenantId, issueId }: OfIssue) =>
+interface OfIssues {
+  tenantId: string;
+  issueIds: string[];
+}
+
+const tasksOf = ({ tenantId, issueIds }: OfIssues) =>
   db
     .selectFrom('tasks')
     .selectAll()
     .where('tenant_id', '=', tenantId)
-    .where('issue_id', '=', issueId)
+    .where('issue_id', 'in', issueIds)
     .orderBy('priority')
+    .orderBy('id')
+    .execute();
+
+const pullRequestsOf = ({ tenantId, issueIds }: OfIssues) =>
+  db
+    .selectFrom('pull_requests')
+    .select(['issue_id', 'number'])
+    .where('tenant_id', '=', tenantId)
+    .where('issue_id', 'in', issueIds)
+    .where((eb) => eb.or([eb('agent_authored', '=', true), eb('merged', '=', true)]))
+    .orderBy((eb) => eb('state', '=', 'open'), 'desc')
+    .orderBy('number', 'desc')
+    .execute();
+
+const ownEdgesOf = ({ tenantId, repoId, numbers }: { tenantId: string; repoId: string; numbers: number[] }) =>
+  db
+    .selectFrom('issue_edges')
+    .select(['kind', 'child_issue_number', 'parent_issue_number'])
+    .where('tenant_id', '=', tenantId)
+    .where('kind', 'in', ['subtask', 'depends_on'])
+    .where('child_repo_id', '=', repoId)
+    .where('child_issue_number', 'in', numbers)
+    .where('parent_repo_id', '=', repoId)
     .orderBy('id')
     .execute();
 

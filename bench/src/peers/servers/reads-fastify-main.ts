@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
+import { AGENT_OF, type TaskType } from '@pipeline/domain';
 import fastify from 'fastify';
 import pg from 'pg';
-import { BOOTSTRAP, ISSUES, RIGHTS, WHY } from '../reads-sql.ts';
+import { BOOTSTRAP, ISSUES, RIGHTS, STORED_ISSUES, WHY } from '../reads-sql.ts';
 
-/** What an expert would write by hand: fastify, and named statements of pg that make the JSON of lists themselves. */
+/** What an expert would write by hand: fastify, and one named statement of pg for the data of a request. */
 const options = '-c search_path=pipeline,public';
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 8, options });
 const app = fastify();
 
-const rowOf = async (name: string, text: string, values: unknown[]) =>
-  (await pool.query({ name, text, values })).rows[0];
+const rowsOf = async (name: string, text: string, values: unknown[]) => (await pool.query({ name, text, values })).rows;
+const rowOf = async (name: string, text: string, values: unknown[]) => (await rowsOf(name, text, values))[0];
 
 interface Asked {
   Querystring: { repo: string; limit?: string };
@@ -41,11 +42,60 @@ app.get<Asked>('/api/cli/bootstrap', async ({ viewer, query }) => {
   return { org, repos, viewer: shown, serverTimestamp: now };
 });
 
-app.get<Asked>('/api/cli/issues', async ({ viewer, query }, reply) => {
-  const page = await rowOf('issues', ISSUES, [viewer.tenant_id, slugOf(query), query.limit]);
+app.get<Asked>('/api/cli/issues', async ({ viewer, query }) => {
+  const rows = await rowsOf('issues', ISSUES, [viewer.tenant_id, slugOf(query), query.limit]);
+  return { items: rows.map(itemOf), page: { total: Number(rows[0]?.total ?? 0) } };
+});
+
+app.get<Asked>('/stored/api/cli/issues', async ({ viewer, query }, reply) => {
+  const page = await rowOf('stored-issues', STORED_ISSUES, [viewer.tenant_id, slugOf(query), query.limit]);
   if (!page) return reply.code(404).send({ error: 'REPO_NOT_FOUND' });
   reply.type('application/json; charset=utf-8');
   return `{"items":[${page.items ?? ''}],"page":{"total":${page.total}}}`;
+});
+
+interface IssueRow {
+  issue_number: number;
+  title: string;
+  url: string;
+  state: string;
+  is_blocked: boolean;
+  is_paused: boolean;
+  block_reason: string | null;
+  block_classification: string | null;
+  state_entered_at: Date;
+  current_status: string | null;
+  task_type: TaskType | null;
+  task_status: string | null;
+  pr_number: number | null;
+  labels: string[];
+  parent: number | null;
+  depends_on: number[];
+  cost_usd: string;
+  host_created_at: Date;
+  updated_at: Date;
+}
+
+const itemOf = (row: IssueRow) => ({
+  issueNumber: row.issue_number,
+  title: row.title,
+  url: row.url,
+  state: row.state,
+  isBlocked: row.is_blocked,
+  isPaused: row.is_paused,
+  blockReason: row.block_reason,
+  blockClassification: row.block_classification,
+  stateEnteredAt: row.state_entered_at,
+  currentStatus: row.current_status,
+  activeTaskType: row.task_type,
+  assignedAgent: row.task_type && row.task_status === 'claimed' ? AGENT_OF[row.task_type] : null,
+  prNumber: row.pr_number,
+  labels: row.labels,
+  parentIssueNumber: row.parent,
+  dependsOn: row.depends_on,
+  costUsd: Number(row.cost_usd),
+  createdAt: row.host_created_at,
+  updatedAt: row.updated_at,
 });
 
 app.get<Asked>('/api/cli/issues/:number/why', async ({ viewer, query, params }, reply) => {

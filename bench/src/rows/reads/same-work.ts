@@ -41,7 +41,9 @@ export async function sameWork(world: ReadWorld, work: SameWork): Promise<Case['
   ];
 }
 
-async function answersOf(world: ReadWorld, framework: 'express' | 'fastify', { name, asks, check }: SameWork) {
+type Asked = Pick<SameWork, 'name' | 'asks' | 'check'>;
+
+export async function answersOf(world: ReadWorld, framework: 'express' | 'fastify', { name, asks, check }: Asked) {
   const child = await world.peer(`reads-${framework}`);
   await check(child.url);
   const [, postgres = 0] = world.ours.pids;

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import pg from 'pg';
 import { pgbench } from '../../measure/pgbench.ts';
 import { CORE, pin } from '../../measure/pinning.ts';
 import type { Sample } from '../../measure/sample.ts';
@@ -27,6 +28,8 @@ export interface ReadWorld {
   peer(file: string): Promise<Child>;
   pgbench(name: string, url: string, ...scripts: readonly string[]): Promise<Sample>;
   revisionByPgbench: Contender;
+  /** Runs a statement on the database of the reads. */
+  execute(statement: string): Promise<void>;
 }
 
 const SERVERS = join(import.meta.dirname, '../../peers/servers');
@@ -92,12 +95,19 @@ export async function openReadWorld(bench: Bench): Promise<ReadWorld> {
       })),
     load,
     peer,
+    execute: (statement) => execute(readable.url, statement),
     pgbench: (name, url, ...scripts) => pgbench({ url, workDir, name, seconds }, ...scripts),
     revisionByPgbench: {
       name: 'pgbench, revision read',
       sample: () => pgbench({ url: anchorUrl, workDir, name: 'revision', seconds }, REVISION_SCRIPT),
     },
   };
+}
+
+async function execute(connectionString: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString, options: '-c search_path=pipeline,public' });
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
 }
 
 /** What an answer costs, as the value that is compared. */
