@@ -19,6 +19,14 @@ export type StatementListener = (text: string, session: object) => void;
 
 type Query = (text: unknown, values?: unknown, callback?: unknown) => unknown;
 
+/** A statement as pg queues it. Given its parts, pg would copy them with their property descriptors, which takes longer than the rest. */
+function statementOf(text: string, parameters: unknown, done: unknown): pg.Query {
+  const Statement = pg.Query as unknown as new (...parts: unknown[]) => pg.Query & { name: string | undefined };
+  const statement = new Statement(text, parameters, done);
+  statement.name = preparedName(text);
+  return statement;
+}
+
 /**
  * A pg client that sends marked texts as named prepared statements. Kysely passes only text and values to the driver;
  * the name is part of the text, so neither Kysely nor its transactions need to know it. pg refuses a name that is used
@@ -51,12 +59,11 @@ export function statementClient(onStatement: StatementListener | undefined): typ
     this.holdTogether();
     onStatement?.(text, this);
     const [parameters, done] = typeof values === 'function' ? [undefined, values] : [values, callback];
-    const statement = { name: preparedName(text), text, values: parameters };
-    if (done !== undefined) return plain.call(this, statement, undefined, done);
+    if (done !== undefined) return plain.call(this, statementOf(text, parameters, done));
     // Not the promise of pg: that keeps each result in memory until the whole heap is collected (decision 0104).
     return new Promise((resolve, reject) => {
       const settle = (error: unknown, result: unknown) => (error ? reject(error) : resolve(result));
-      plain.call(this, statement, undefined, settle);
+      plain.call(this, statementOf(text, parameters, settle));
     });
   };
   StatementClient.prototype.query = query as typeof StatementClient.prototype.query;
