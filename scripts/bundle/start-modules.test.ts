@@ -1,17 +1,26 @@
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { runInThisContext } from 'node:vm';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { build, type Metafile } from 'esbuild';
-import { unused } from './plugins.mjs';
+import { fewTypes, unused } from './plugins.mjs';
 
 const ROOT = join(import.meta.dirname, '../..');
+const require = createRequire(join(ROOT, 'libs/http/package.json'));
+const { contentType: plainContentType } = require('mime-types') as MimeTypes;
+
+interface MimeTypes {
+  contentType(name: string): string | false;
+}
+
 const PACKAGE = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*\/node_modules\/)/;
 
 /** Libraries that a service loads when they are first used; their start would cost as much as the rest of it. */
 const LAZY = ['@modelcontextprotocol/server', 'gpt-tokenizer', 'koa', 'oidc-provider'];
 
-/** Libraries of parts that services leave out: of bodies, queries and files of express, and of its output for debugging. */
-const UNUSED = ['iconv-lite', 'raw-body', 'side-channel', 'supports-color'];
+/** Libraries of parts that services leave out: of bodies, queries and files of express, of output for debugging, and colours. */
+const UNUSED = ['@so-ric/colorspace', 'iconv-lite', 'raw-body', 'side-channel', 'supports-color'];
 
 /** Uses of the parts that are left out. */
 const USES =
@@ -41,7 +50,7 @@ async function metafileOf(entry: string): Promise<Metafile> {
     logLevel: 'error',
   } as const;
   const define = { 'import.meta.url': 'bundleUrl' };
-  const { metafile } = await build({ ...options, ...form, define, plugins: [unused] });
+  const { metafile } = await build({ ...options, ...form, define, plugins: [unused, fewTypes] });
   return metafile;
 }
 
@@ -66,3 +75,32 @@ describe.each(['hosted-api', 'monitor'])('%s', (service) => {
     expect(sources.filter((_, at) => USES.test(texts[at] ?? ''))).toEqual([]);
   });
 });
+
+test('knows the content types of everything that pages are made of', async () => {
+  const contents = "module.exports = require('mime-types');";
+  const stdin = { contents, resolveDir: join(ROOT, 'libs/http') };
+  const { outputFiles } = await build({ stdin, bundle: true, write: false, platform: 'node', plugins: [fewTypes] });
+  const { contentType } = load(outputFiles[0]?.text ?? '');
+  const names = [
+    'index.html',
+    'a.js',
+    'a.css',
+    'a.svg',
+    'a.png',
+    'a.jpg',
+    'a.webp',
+    'a.json',
+    'a.woff2',
+    'a.txt',
+    'a.wasm',
+  ];
+  expect(names.map(contentType)).toEqual(names.map(plainContentType));
+  expect(contentType('a.odt')).toBe(false);
+});
+
+/** Runs a program of CommonJS. */
+function load(text: string): MimeTypes {
+  const module = { exports: {} };
+  runInThisContext(`(function (module, require) { ${text}\n})`)(module, require);
+  return module.exports as MimeTypes;
+}

@@ -58,6 +58,8 @@ const keyOf = ({ tenant_id, repo_id, issue_number }: IssueOfEntry): string => `$
 export class ProjectionExecutor {
   readonly #deps: ExecutorDeps;
   readonly #flights = new Flights();
+  /** Attempts that the host has not answered yet: they take its places. */
+  readonly #unanswered = new Set<number>();
   /** Successes that are not settled yet. */
   readonly #results = new Gathering(GATHER_MS);
   readonly #resting = new Map<string, number>();
@@ -67,7 +69,7 @@ export class ProjectionExecutor {
   /** Entries whose attempts are in progress by id, and whether their lane had a next one when it was last read. */
   readonly #sending = new Map<number, boolean>();
   #waitUntil = 0;
-  /** Called when an attempt has ended and there is a next entry that may go. */
+  /** Called when the host has answered or an attempt has ended, and there is a next entry that may go. */
   onLanded: () => void = () => undefined;
 
   constructor(deps: ExecutorDeps) {
@@ -87,7 +89,7 @@ export class ProjectionExecutor {
     if (this.#startReady(engine, leading)) return;
     const sending = new Set(this.#sending.keys());
     // Each issue in flight hides at most its lanes, so this many rows always show whatever else could start.
-    const limit = engine.settings().hostBudget.parallelIssues * LANES.length * 2;
+    const limit = (this.#flights.size + engine.settings().hostBudget.parallelIssues) * LANES.length;
     const entries = await sendable(engine, host.clientType, limit);
     // One that was queued behind an attempt in progress does not show until that ends.
     for (const { id, has_next } of entries) if (this.#sending.has(id)) this.#sending.set(id, has_next);
@@ -104,12 +106,14 @@ export class ProjectionExecutor {
     let isLimited = false;
     this.#ready = this.#ready.filter(({ tenant_id, id, has_next, ...entry }) => {
       const key = keyOf({ tenant_id, ...entry });
-      isLimited ||= this.#flights.size >= parallelIssues;
+      // Answered attempts are settled meanwhile. Those are limited too: a crash leaves them in doubt.
+      isLimited ||= this.#unanswered.size >= parallelIssues || this.#flights.size >= 2 * parallelIssues;
       if (isLimited || this.#flights.has(key) || this.#rests(key)) return true;
       const reserved = budget?.reserve(writesOf(entry.action)) ?? null;
       isLimited = budget !== null && reserved === null;
       if (isLimited) return true;
       this.#sending.set(id, has_next);
+      this.#unanswered.add(id);
       const flight = this.#flights.start(key, (stopping) =>
         this.#attempt(key, { engine, leading, tenantId: tenant_id, id, stopping }).finally(() => reserved?.()),
       );
@@ -128,8 +132,14 @@ export class ProjectionExecutor {
     return this.#flights.stop(STOP_GRACE_MS);
   }
 
+  /** The place on the host is free for another issue, although the result is not settled yet. */
+  #answered(id: number): void {
+    if (this.#unanswered.delete(id) && this.#ready.length > 0) this.onLanded();
+  }
+
   /** What was queued since the last read has a notification of its own, which reads again. */
   #landed(id: number): void {
+    this.#unanswered.delete(id);
     const hasNext = this.#sending.get(id) ?? false;
     this.#sending.delete(id);
     if (hasNext || this.#ready.length > 0) this.onLanded();
@@ -164,8 +174,9 @@ export class ProjectionExecutor {
     // We broke it off ourselves: it stays in doubt and costs no attempt.
     if ((signal.aborted || !leading.isHeld()) && result.status === 'failed') return;
     if (result.status === 'rate-limited') this.#waitUntil = Math.max(this.#waitUntil, Date.parse(result.retryAt));
-    // Those of a turn are settled by one statement, and the next entries of their issues begin in one transaction.
-    if (result.status === 'ok') await this.#results.join(this.#flights.size);
+    // Those of a turn are settled by one statement, and others that take their places begin in one transaction.
+    if (result.status === 'ok') await this.#results.join(this.#unanswered.size);
+    this.#answered(projection.id);
     await settle(engine, sending, result);
     this.#record(sending, result);
   }

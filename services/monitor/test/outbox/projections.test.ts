@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ExecuteResult, ProjectionAction, VcsHost } from '@pipeline/domain';
 import { beginSending, sendable } from '@pipeline/engine';
-import { createMetrics, silentLogger } from '@pipeline/runtime';
+import { createMetrics, type Logger, silentLogger } from '@pipeline/runtime';
 import { insertProjections, inTransaction, type Notifications } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { createGitHubHost } from '@pipeline/vcs';
@@ -48,14 +48,14 @@ afterEach(async () => {
   await world.stop();
 });
 
-const executorOn = (over: { host?: VcsHost; bell?: Notifications; budget?: WriteBudget } = {}) =>
+const executorOn = (over: { host?: VcsHost; bell?: Notifications; budget?: WriteBudget; log?: Logger } = {}) =>
   new ProjectionExecutor({
     engine: bench.engine,
     host: over.host ?? world.host.vcs,
     lead: new Lead(over.bell ?? notifications, 'projections:sandbox'),
     budget: over.budget ?? null,
     metrics: createOutboxMetrics(createMetrics().registry),
-    log: silentLogger,
+    log: over.log ?? silentLogger,
     now,
   });
 
@@ -331,6 +331,36 @@ describe('concurrent attempts', () => {
     await executor.tick();
     await reached(open, 2);
     expect(new Set(flying(open)).size).toBe(2);
+    await executor.stop();
+  });
+
+  test('the place of an answered write is free for another issue while the result waits to be stored', async () => {
+    bench = await makeBench(database.store, SLUG, {
+      hostBudget: { ...bench.engine.settings().hostBudget, parallelIssues: 1 },
+    });
+    const numbers = [];
+    for (const text of ['a', 'b', 'c']) numbers.push(await issueWith(comment(text)));
+    const { host, open } = heldHost();
+    const errors: string[] = [];
+    const executor = executorOn({ host, log: { ...silentLogger, error: (message) => void errors.push(message) } });
+    executor.onLanded = () => void executor.tick();
+    await executor.tick();
+    await reached(open, 1);
+    const lock = await database.db.startTransaction().execute();
+    try {
+      await lock.selectFrom('projections').select('id').orderBy('id').limit(1).forUpdate().execute();
+      open.shift()?.answer(OK);
+      await reached(open, 1);
+      expect([flying(open), errors]).toEqual([[numbers[1]], []]);
+      // Twice as many attempts as places: the third one waits until a result is stored.
+      open.shift()?.answer(OK);
+      await executor.tick();
+      expect(open).toEqual([]);
+    } finally {
+      await lock.commit().execute();
+    }
+    await reached(open, 1);
+    expect(flying(open)).toEqual([numbers[2]]);
     await executor.stop();
   });
 
