@@ -42,9 +42,9 @@ describe('anchors', () => {
         expect(paths.every((path) => path !== '' && !path.startsWith('/'))).toBe(true);
       }),
     );
-    const began = performance.now();
+    const begun = process.cpuUsage();
     for (const part of ['a/', 'aB', '`a', 'a_', 'a.', '../']) read(part.repeat(20_000), part.repeat(50_000));
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(process.cpuUsage(begun).user).toBeLessThan(5_000_000);
   });
 
   test('include the parent folders of a path', () => {

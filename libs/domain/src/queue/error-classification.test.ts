@@ -64,9 +64,9 @@ describe('the class of a failure', () => {
 
   test('is found at the end of a long log, in linear time', () => {
     const log = 'expected budget rate limit check '.repeat(20_000);
-    const start = performance.now();
+    const begun = process.cpuUsage();
     expect(classifyError({ message: `${log}\nfetch failed` })).toBe('transient');
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
   });
 });
 

@@ -29,9 +29,9 @@ describe('the pattern of an error', () => {
       .map((s) => s.repeat(200_000));
     fc.assert(
       fc.property(fc.oneof(hostile, fc.string({ maxLength: 2_000 })), (message) => {
-        const start = performance.now();
+        const begun = process.cpuUsage();
         expect(normalizeError(message).length).toBeLessThanOrEqual(500);
-        expect(performance.now() - start).toBeLessThan(1_000);
+        expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
       }),
       { numRuns: 60 },
     );

@@ -40,9 +40,11 @@ test('returns one visible line within the length for any text, and the same agai
 
 test('takes little time for a megabyte of anything', () => {
   for (const piece of [' ', '\u0330', '\u202e', 'a', '\ud800']) {
-    const begun = process.cpuUsage();
-    displayText(piece.repeat(1_048_576), 100);
-    const { user } = process.cpuUsage(begun);
-    expect(user).toBeLessThan(50_000);
+    const costs = [0, 1, 2].map(() => {
+      const begun = process.cpuUsage();
+      displayText(piece.repeat(1_048_576), 100);
+      return process.cpuUsage(begun).user;
+    });
+    expect(Math.min(...costs)).toBeLessThan(50_000);
   }
 });

@@ -32,14 +32,20 @@ describe('a password', () => {
 
   test('of an unknown user never matches, and costs as much as a wrong one', async () => {
     const hash = await hashPassword('secret');
-    const time = async (of: string | null) => {
+    const cost = async (of: string | null) => {
       const begun = process.cpuUsage();
-      for (let round = 0; round < 3; round += 1) expect(await verifyPassword('guess', of)).toBe(false);
+      expect(await verifyPassword('guess', of)).toBe(false);
       const { user, system } = process.cpuUsage(begun);
       return user + system;
     };
-    await time(null);
-    const ratio = (await time(null)) / (await time(hash));
+    await cost(null);
+    const [unknown, known]: [number[], number[]] = [[], []];
+    for (let round = 0; round < 5; round += 1) {
+      unknown.push(await cost(null));
+      known.push(await cost(hash));
+    }
+    // The least of each: other load on the machine only adds time.
+    const ratio = Math.min(...unknown) / Math.min(...known);
     expect(ratio).toBeGreaterThan(0.5);
     expect(ratio).toBeLessThan(2);
   });

@@ -36,7 +36,8 @@ test('the process serves, and on SIGTERM answers those who wait and ends well', 
   service.child.kill('SIGTERM');
   expect((await waiting).status).toBe(204);
   expect(await service.exited).toBe(0);
-  expect(performance.now() - begun).toBeLessThan(5_000);
+  // Far below the time that the claim would wait.
+  expect(performance.now() - begun).toBeLessThan(20_000);
   expect(service.lines().at(-1)?.msg).toBe('stopped');
   expect(service.output.err).toBe('');
 });
