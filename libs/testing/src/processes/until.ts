@@ -1,8 +1,9 @@
 import { sleep } from '@pipeline/runtime';
 
-const WITHIN_MS = 20_000;
+/** Processes that start on a loaded machine take up to 40 s. */
+const WITHIN_MS = 60_000;
 
-/** Polls a condition until it holds. @throws Error naming the condition that did not hold in time, by default 20 s. */
+/** Polls a condition until it holds. @throws Error naming the condition that did not hold in time, by default 60 s. */
 export async function until(
   what: string,
   isTrue: () => Promise<boolean> | boolean,
