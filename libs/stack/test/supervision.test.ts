@@ -41,7 +41,7 @@ const child = (what: string, more: Partial<ChildSpec> = {}): ChildSpec => ({
 const pidOf = (name = 'child') => readProcesses(dataDir)[name]?.pid ?? 0;
 const lives = async (pid: number) => (await processIdentity(pid)) !== null;
 
-const LIMIT_MS = 10_000;
+const LIMIT_MS = 60_000;
 
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + LIMIT_MS;
