@@ -1,19 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { runInThisContext } from 'node:vm';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { build, type Metafile } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
 import { fewTypes, unused } from './plugins.mjs';
 
 const ROOT = join(import.meta.dirname, '../..');
-const require = createRequire(join(ROOT, 'libs/http/package.json'));
-const { contentType: plainContentType } = require('mime-types') as MimeTypes;
-
-interface MimeTypes {
-  contentType(name: string): string | false;
-}
-
 const PACKAGE = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*\/node_modules\/)/;
 
 /** Libraries that a service loads when they are first used; their start would cost as much as the rest of it. */
@@ -77,30 +69,25 @@ describe.each(['hosted-api', 'monitor'])('%s', (service) => {
 });
 
 test('knows the content types of everything that pages are made of', async () => {
-  const contents = "module.exports = require('mime-types');";
-  const stdin = { contents, resolveDir: join(ROOT, 'libs/http') };
-  const { outputFiles } = await build({ stdin, bundle: true, write: false, platform: 'node', plugins: [fewTypes] });
-  const { contentType } = load(outputFiles[0]?.text ?? '');
-  const names = [
-    'index.html',
-    'a.js',
-    'a.css',
-    'a.svg',
-    'a.png',
-    'a.jpg',
-    'a.webp',
-    'a.json',
-    'a.woff2',
-    'a.txt',
-    'a.wasm',
-  ];
-  expect(names.map(contentType)).toEqual(names.map(plainContentType));
-  expect(contentType('a.odt')).toBe(false);
+  const [few, all] = [await contentTypes([fewTypes]), await contentTypes([])];
+  const names = ['html', 'js', 'css', 'svg', 'png', 'jpg', 'webp', 'json', 'woff2', 'txt', 'wasm'];
+  expect(names.map(few)).toEqual(names.map(all));
+  expect([few('odt'), all('odt')]).toEqual([false, 'application/vnd.oasis.opendocument.text']);
 });
 
-/** Runs a program of CommonJS. */
-function load(text: string): MimeTypes {
-  const module = { exports: {} };
-  runInThisContext(`(function (module, require) { ${text}\n})`)(module, require);
-  return module.exports as MimeTypes;
+type ContentTypes = (name: string) => string | false;
+
+/** The look-up of content types in a program that is bundled with these plugins. */
+async function contentTypes(plugins: Plugin[]): Promise<ContentTypes> {
+  const stdin = {
+    contents: "module.exports = require('mime-types').contentType;",
+    resolveDir: join(ROOT, 'libs/http'),
+  };
+  const { outputFiles } = await build({ stdin, bundle: true, write: false, platform: 'node', plugins });
+  const module = { exports: (() => false) as ContentTypes };
+  runInThisContext(`(function (module, require) { ${outputFiles[0]?.text}\n})`)(module, builtin);
+  return module.exports;
 }
+
+/** Loads modules of Node. */
+const builtin = (name: string) => process.getBuiltinModule(name);

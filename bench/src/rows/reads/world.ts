@@ -106,8 +106,12 @@ export async function openReadWorld(bench: Bench): Promise<ReadWorld> {
 
 async function execute(connectionString: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString, options: '-c search_path=pipeline,public' });
-  await client.connect();
-  await client.query(statement).finally(() => client.end());
+  try {
+    await client.connect();
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }
 
 /** What an answer costs, as the value that is compared. */
