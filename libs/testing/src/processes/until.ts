@@ -1,6 +1,6 @@
 import { sleep } from '@pipeline/runtime';
 
-/** Processes that start on a loaded machine take up to 40 s. */
+/** Processes that start on a loaded machine need up to 40 s. */
 const WITHIN_MS = 60_000;
 
 /** Polls a condition until it holds. @throws Error naming the condition that did not hold in time, by default 60 s. */
