@@ -96,7 +96,7 @@ export const unused = {
   },
 };
 
-/** Leaves out the content types of a service's table that no file name leads to or that belong to a vendor: seven of eight. */
+/** Leaves out content types that no file name has, that belong to a vendor or are not registered: seven of eight of the table. */
 export const fewTypes = {
   name: 'few-types',
   setup(build) {

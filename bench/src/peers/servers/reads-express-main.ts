@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { AGENT_OF, type TaskType } from '@pipeline/domain';
+import type { TaskType } from '@pipeline/domain';
 import express, { type RequestHandler } from 'express';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import { type IssueColumns, listedIssue } from '../listed-issue.ts';
 
 /** The columns that are read; times are timestamps, ids bigints. */
 interface Tables {
@@ -29,25 +30,7 @@ interface Tables {
     vcs_host: string;
     enabled: boolean;
   };
-  issues: {
-    id: string;
-    tenant_id: string;
-    repo_id: string;
-    issue_number: number;
-    title: string;
-    url: string;
-    state: string;
-    is_blocked: boolean;
-    is_paused: boolean;
-    block_reason: string | null;
-    block_classification: string | null;
-    state_entered_at: Date;
-    current_status: string | null;
-    labels: string[];
-    cost_usd: string;
-    host_created_at: Date;
-    updated_at: Date;
-  };
+  issues: IssueColumns & { id: string; tenant_id: string; repo_id: string };
   issue_counts: { tenant_id: string; repo_id: string; state: string; n: string };
   tasks: { id: string; tenant_id: string; issue_id: string; task_type: TaskType; status: string; priority: number };
   projections: {
@@ -206,27 +189,12 @@ app.get('/api/cli/issues', async (request, response) => {
     const task = tasks.find(({ issue_id, task_type }) => issue_id === issue.id && task_type !== 'retrospect');
     const parents = (kind: string) =>
       edges.filter((edge) => edge.kind === kind && edge.child_issue_number === issue.issue_number);
-    return {
-      issueNumber: issue.issue_number,
-      title: issue.title,
-      url: issue.url,
-      state: issue.state,
-      isBlocked: issue.is_blocked,
-      isPaused: issue.is_paused,
-      blockReason: issue.block_reason,
-      blockClassification: issue.block_classification,
-      stateEnteredAt: issue.state_entered_at,
-      currentStatus: issue.current_status,
-      activeTaskType: task?.task_type ?? null,
-      assignedAgent: task?.status === 'claimed' ? AGENT_OF[task.task_type] : null,
+    return listedIssue(issue, {
+      task,
       prNumber: pullRequests.find(({ issue_id }) => issue_id === issue.id)?.number ?? null,
-      labels: issue.labels,
-      parentIssueNumber: parents('subtask')[0]?.parent_issue_number ?? null,
+      parent: parents('subtask')[0]?.parent_issue_number ?? null,
       dependsOn: parents('depends_on').map((edge) => edge.parent_issue_number),
-      costUsd: Number(issue.cost_usd),
-      createdAt: issue.host_created_at,
-      updatedAt: issue.updated_at,
-    };
+    });
   });
   response.json({ items, page: { total: Number(counted?.total ?? 0) } });
 });

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { AGENT_OF, type TaskType } from '@pipeline/domain';
+import type { TaskType } from '@pipeline/domain';
 import fastify from 'fastify';
 import pg from 'pg';
+import { type IssueColumns, listedIssue } from '../listed-issue.ts';
 import { BOOTSTRAP, ISSUES, RIGHTS, STORED_ISSUES, WHY } from '../reads-sql.ts';
 
 /** What an expert would write by hand: fastify, and one named statement of pg for the data of a request. */
@@ -54,49 +55,18 @@ app.get<Asked>('/stored/api/cli/issues', async ({ viewer, query }, reply) => {
   return `{"items":[${page.items ?? ''}],"page":{"total":${page.total}}}`;
 });
 
-interface IssueRow {
-  issue_number: number;
-  title: string;
-  url: string;
-  state: string;
-  is_blocked: boolean;
-  is_paused: boolean;
-  block_reason: string | null;
-  block_classification: string | null;
-  state_entered_at: Date;
-  current_status: string | null;
+interface IssueRow extends IssueColumns {
   task_type: TaskType | null;
-  task_status: string | null;
+  task_status: string;
   pr_number: number | null;
-  labels: string[];
   parent: number | null;
   depends_on: number[];
-  cost_usd: string;
-  host_created_at: Date;
-  updated_at: Date;
 }
 
-const itemOf = (row: IssueRow) => ({
-  issueNumber: row.issue_number,
-  title: row.title,
-  url: row.url,
-  state: row.state,
-  isBlocked: row.is_blocked,
-  isPaused: row.is_paused,
-  blockReason: row.block_reason,
-  blockClassification: row.block_classification,
-  stateEnteredAt: row.state_entered_at,
-  currentStatus: row.current_status,
-  activeTaskType: row.task_type,
-  assignedAgent: row.task_type && row.task_status === 'claimed' ? AGENT_OF[row.task_type] : null,
-  prNumber: row.pr_number,
-  labels: row.labels,
-  parentIssueNumber: row.parent,
-  dependsOn: row.depends_on,
-  costUsd: Number(row.cost_usd),
-  createdAt: row.host_created_at,
-  updatedAt: row.updated_at,
-});
+const itemOf = ({ task_type, task_status: status, pr_number, parent, depends_on, ...issue }: IssueRow) => {
+  const task = task_type && { task_type, status };
+  return listedIssue(issue, { task, prNumber: pr_number, parent, dependsOn: depends_on });
+};
 
 app.get<Asked>('/api/cli/issues/:number/why', async ({ viewer, query, params }, reply) => {
   const issue = await rowOf('why', WHY, [viewer.tenant_id, slugOf(query), params.number]);

