@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const PACKAGE = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*\/node_modules\/)/;
 
 /** Libraries that a service loads when they are first used; their start would cost as much as the rest of it. */
-const LAZY = ['@modelcontextprotocol/server', 'gpt-tokenizer', 'koa', 'oidc-provider'];
+const LAZY = ['@modelcontextprotocol/server', '@octokit/rest', 'bottleneck', 'gpt-tokenizer', 'koa', 'oidc-provider'];
 
 /** Libraries of parts that services leave out: of bodies, queries and files of express, of output for debugging, and colours. */
 const UNUSED = ['@so-ric/colorspace', 'iconv-lite', 'raw-body', 'side-channel', 'supports-color'];

@@ -28,7 +28,7 @@ export async function connectHost(env: Environment, kind: string): Promise<VcsHo
   if (!access) return null;
   const { app, token, ...options } = access;
   // Loaded lazily: loading the host client takes 0.2 s.
-  const { createGitHubAppHost, createGitHubHost } = await import('@pipeline/vcs');
+  const { createGitHubAppHost, createGitHubHost } = await import('@pipeline/vcs/github');
   return app ? createGitHubAppHost({ ...options, ...app }) : createGitHubHost({ ...options, ...(token && { token }) });
 }
 
@@ -36,7 +36,7 @@ export async function connectHost(env: Environment, kind: string): Promise<VcsHo
 export async function connectDiagnostics(env: Environment, kind: string): Promise<HostDiagnostics | null> {
   const access = hostAccess(env, kind);
   if (!access) return null;
-  const { createGitHubDiagnostics } = await import('@pipeline/vcs');
+  const { createGitHubDiagnostics } = await import('@pipeline/vcs/github');
   const { token, ...options } = access;
   return createGitHubDiagnostics({ ...options, ...(token && { token }) });
 }

@@ -13,13 +13,8 @@ import {
   type SandboxEnvironment,
   submitForm,
 } from '@pipeline/testing/sandbox';
-import {
-  createGitHubApp,
-  createGitHubAppHost,
-  createGitHubDiagnostics,
-  createSignatureCheck,
-  parseWebhook,
-} from '@pipeline/vcs';
+import { createSignatureCheck, parseWebhook } from '@pipeline/vcs';
+import { createGitHubApp, createGitHubAppHost, createGitHubDiagnostics } from '@pipeline/vcs/github';
 
 const OWNER = { login: 'acme', token: 'acme-token-1' };
 const HOUR_MS = 3_600_000;

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ANNA, BOT, createSandboxEnvironment, makeSource, openIssue, REPO } from '@pipeline/testing/sandbox';
-import { createGitHubHost } from '@pipeline/vcs';
+import { createGitHubHost } from '@pipeline/vcs/github';
 import { startSandbox } from '../src/index.ts';
 
 let dir: string;

@@ -1,5 +1,5 @@
 import { isOutputLabel, outputLabels, parseSlug, type State } from '@pipeline/domain';
-import { createGitHubHost } from '@pipeline/vcs';
+import { createGitHubHost } from '@pipeline/vcs/github';
 import type { StackState } from '../src/data/state.ts';
 import type { StackReport } from '../src/start/report.ts';
 import type { Checks } from './checks.ts';

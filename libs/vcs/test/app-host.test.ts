@@ -8,7 +8,7 @@ import {
   recordingFetch,
   type SandboxEnvironment,
 } from '@pipeline/testing/sandbox';
-import { createGitHubAppHost } from '@pipeline/vcs';
+import { createGitHubAppHost } from '@pipeline/vcs/github';
 
 let environment: SandboxEnvironment;
 let clock = () => new Date();

@@ -10,7 +10,8 @@ import {
   type VcsHost,
 } from '@pipeline/domain';
 import { APP_KEY, createSandboxEnvironment, openIssue, REPO, type SandboxEnvironment } from '@pipeline/testing/sandbox';
-import { appRegistrationForm, createGitHubAppHost, hostUrls, parseWebhook } from '../src/index.ts';
+import { appRegistrationForm, createGitHubAppHost } from '../src/github/index.ts';
+import { hostUrls, parseWebhook } from '../src/index.ts';
 
 const NAMES = Object.keys(APP_PERMISSIONS) as (keyof typeof APP_PERMISSIONS)[];
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { RepoRef } from '@pipeline/domain';
 import { APP_KEY, BOT, createSandboxEnvironment, type SandboxEnvironment, shopApp } from '@pipeline/testing/sandbox';
-import { createGitHubAppHost } from '@pipeline/vcs';
+import { createGitHubAppHost } from '@pipeline/vcs/github';
 
 const OWNER = { login: 'acme', token: 'acme-token-1' };
 const GLOBEX = { login: 'globex', token: 'globex-token-1' };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { BOT, createSandboxEnvironment, REPO, type SandboxEnvironment } from '@pipeline/testing/sandbox';
-import { createGitHubHost } from '../src/index.ts';
+import { createGitHubHost } from '../src/github/index.ts';
 
 let environment: SandboxEnvironment;
 beforeAll(async () => {

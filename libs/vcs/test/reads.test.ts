@@ -7,7 +7,8 @@ import {
   REPO,
   type SandboxEnvironment,
 } from '@pipeline/testing/sandbox';
-import { createGitHubHost, HostError } from '../src/index.ts';
+import { createGitHubHost } from '../src/github/index.ts';
+import { HostError } from '../src/index.ts';
 
 let environment: SandboxEnvironment;
 beforeAll(async () => {

@@ -14,7 +14,7 @@ import {
   shopApp,
   submitForm,
 } from '@pipeline/testing/sandbox';
-import { appRegistrationForm } from '../src/index.ts';
+import { appRegistrationForm } from '../src/github/index.ts';
 import { createStrictCheck, describedOperations } from './strict.ts';
 
 let environment: SandboxEnvironment;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, link, lstat, open, rename, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { ConvertedApp } from '@pipeline/vcs';
+import type { ConvertedApp } from '@pipeline/vcs/github';
 import { InputError } from '../command/errors.ts';
 
 const PUBLIC_API = 'https://api.github.com';

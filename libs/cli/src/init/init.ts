@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { AppError } from '@pipeline/domain';
 import { DeadlineError, withDeadline } from '@pipeline/runtime';
-import type { ConvertedApp, HostUrls } from '@pipeline/vcs';
+import type { HostUrls } from '@pipeline/vcs';
+import type { ConvertedApp } from '@pipeline/vcs/github';
 import type { Command } from 'commander';
 import { openBrowser } from '../browser/browser.ts';
 import { startLoopback } from '../browser/loopback.ts';
@@ -45,7 +46,10 @@ async function init({ env, streams }: LocalSession, options: InitOptions): Promi
   const { file } = settings;
   if (file !== null) await requireFreeFile(file, settings.force);
   // Loaded lazily: loading the host client takes 0.2 s.
-  const { appRegistrationForm, convertAppCode, hostUrls } = await import('@pipeline/vcs');
+  const [{ hostUrls }, { appRegistrationForm, convertAppCode }] = await Promise.all([
+    import('@pipeline/vcs'),
+    import('@pipeline/vcs/github'),
+  ]);
   const urls = hostUrls(settings.host);
   const state = randomBytes(32).toString('base64url');
   const report = reporter(streams, options.json === true);

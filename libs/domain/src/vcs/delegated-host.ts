@@ -1,8 +1,13 @@
 import { slugKey } from '../slugs.ts';
 import type { RepoRef, VcsHost } from './host.ts';
 
+interface Target {
+  host: VcsHost;
+  repo: RepoRef;
+}
+
 /** Chooses what carries out a call that is about a repository, and how it names the repository. */
-type Route = (repo: RepoRef) => { host: VcsHost; repo: RepoRef };
+type Route = (repo: RepoRef) => Target | Promise<Target>;
 
 /** A host whose calls about repositories are carried out elsewhere. */
 export function delegatedHost(
@@ -10,9 +15,9 @@ export function delegatedHost(
   route: Route,
 ): VcsHost {
   const to =
-    <A extends unknown[], R>(call: (host: VcsHost) => (repo: RepoRef, ...rest: A) => R) =>
-    (about: RepoRef, ...rest: A): R => {
-      const { host, repo } = route(about);
+    <A extends unknown[], R>(call: (host: VcsHost) => (repo: RepoRef, ...rest: A) => Promise<R>) =>
+    async (about: RepoRef, ...rest: A): Promise<R> => {
+      const { host, repo } = await route(about);
       return call(host)(repo, ...rest);
     };
   return {
@@ -51,4 +56,19 @@ export function hostBoundTo(host: VcsHost, own: RepoRef): VcsHost {
     host,
     repo: repo.hostId === undefined && slugKey(repo) === key ? own : repo,
   }));
+}
+
+/** A host whose client is loaded by the first call to it. */
+export function hostOnFirstUse(clientType: VcsHost['clientType'], load: () => Promise<VcsHost>): VcsHost {
+  let loading: Promise<VcsHost> | undefined;
+  const loaded = (): Promise<VcsHost> => {
+    loading ??= load();
+    return loading;
+  };
+  const identity = {
+    clientType,
+    login: async () => (await loaded()).login(),
+    isPerson: async () => (await loaded()).isPerson(),
+  };
+  return delegatedHost(identity, async (repo) => ({ host: await loaded(), repo }));
 }

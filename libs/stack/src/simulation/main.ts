@@ -1,7 +1,7 @@
 /** The people of the demo, a simulation: they open its issues and attend to those that wait for somebody. */
 import { parseSlug } from '@pipeline/domain';
 import { envInt, runPeriodically, runService, withSecretFiles } from '@pipeline/runtime';
-import { createGitHubHost } from '@pipeline/vcs';
+import { createGitHubHost } from '@pipeline/vcs/github';
 import { z } from 'zod';
 import { filesOf } from '../repos/source-repo.ts';
 import { Person } from './person.ts';

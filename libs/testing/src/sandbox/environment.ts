@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type { ExecuteResult, ProjectionAction, VcsHost } from '@pipeline/domain';
 import { type SandboxHost, type SandboxOptions, startSandbox } from '@pipeline/sandbox-host';
-import { createGitHubApp, createGitHubHost, type GitHubAppOptions } from '@pipeline/vcs';
+import { createGitHubApp, createGitHubHost, type GitHubAppOptions } from '@pipeline/vcs/github';
 import { type Exchange, recordingFetch } from './recording-fetch.ts';
 
 const run = promisify(execFile);

@@ -1,7 +1,8 @@
-import { AppError } from '@pipeline/domain';
+import { AppError, type RepoAccessIssuer } from '@pipeline/domain';
 import type { IssuerOf } from '@pipeline/engine';
 import { type Logger, requireAppKey, StartError } from '@pipeline/runtime';
-import { createGitHubApp, HostError } from '@pipeline/vcs';
+import { HostError } from '@pipeline/vcs';
+import type { GitHubAppOptions } from '@pipeline/vcs/github';
 
 interface AppVariables {
   /** Begins the names of its variables. */
@@ -23,9 +24,24 @@ export function gitIssuers(apps: readonly AppVariables[], { log, now }: { log: L
     if (!app) return [];
     if (apiUrl === undefined) throw new StartError(`${name}_URL: must be set when ${name}_APP_ID is set`);
     const options = { baseUrl: apiUrl, ...app, clientType: kind, userAgent: 'pipeline-hosted-api' };
-    return [{ kind, issuer: createGitHubApp({ ...options, log, now }) }];
+    return [{ kind, issuer: issuerOnFirstUse({ ...options, log, now }) }];
   });
   return ({ vcs_host }) => issuers.find(({ kind }) => kind === vcs_host)?.issuer ?? null;
+}
+
+/** The client of the host is loaded by the first request for credentials. */
+function issuerOnFirstUse(options: GitHubAppOptions): RepoAccessIssuer {
+  let loading: Promise<RepoAccessIssuer> | undefined;
+  const load = async () => {
+    const { createGitHubApp } = await import('@pipeline/vcs/github');
+    return createGitHubApp(options);
+  };
+  return {
+    accessTo: async (request) => {
+      loading ??= load();
+      return (await loading).accessTo(request);
+    },
+  };
 }
 
 /** What a refusal of the host means to a worker. */

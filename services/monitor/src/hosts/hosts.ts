@@ -1,8 +1,7 @@
-import { hostBoundTo, type VcsHost, withoutTrailing } from '@pipeline/domain';
+import { hostBoundTo, hostOnFirstUse, type VcsHost, withoutTrailing } from '@pipeline/domain';
 import type { HostOf } from '@pipeline/engine';
 import type { AppKey, Logger } from '@pipeline/runtime';
 import { refOf } from '@pipeline/store';
-import { createGitHubAppHost, createGitHubHost } from '@pipeline/vcs';
 import { type HostRate, RateReading } from './host-rate.ts';
 import { spendingFetch, type WriteBudget } from './write-budget.ts';
 
@@ -42,10 +41,13 @@ export function connectHosts({ access, budget, userAgent, log, now }: ConnectOpt
     const { apiUrl, ...credentials } = way;
     const send = rate.watching(own ? spendingFetch(own) : fetch);
     const options = { baseUrl: apiUrl, clientType: kind, userAgent, log, now, fetch: send };
-    const vcs =
-      'appId' in credentials
+    // Octokit is a tenth of the program that is run at a start.
+    const vcs = hostOnFirstUse(kind, async () => {
+      const { createGitHubAppHost, createGitHubHost } = await import('@pipeline/vcs/github');
+      return 'appId' in credentials
         ? createGitHubAppHost({ ...options, ...credentials, appFetch: fetch })
         : createGitHubHost({ ...options, ...credentials });
+    });
     const web = webUrl(apiUrl);
     return [{ kind, vcs, rate, budget: own, cloneUrl: ({ owner, name }) => `${web}/${owner}/${name}.git` }];
   });

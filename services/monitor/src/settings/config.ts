@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { AppError, type PipelineConfig, parsePipelineConfig } from '@pipeline/domain';
 import { isPasswordHash } from '@pipeline/engine';
 import { unreadFile } from '@pipeline/runtime';
-import { type Document, type ErrorCode, LineCounter, parseDocument, visit } from 'yaml';
+import type { Document, ErrorCode } from 'yaml';
 import { z } from 'zod';
 
 /** What is wrong, by the code of the parser. */
@@ -22,10 +22,12 @@ const PROBLEMS: Partial<Record<ErrorCode, string>> = {
 };
 
 /**
- * Parses YAML. @returns null for text without content.
+ * Parses YAML. The library is loaded for a file only: without one it would cost each start, and stay in memory.
+ * @returns null for text without content.
  * @throws AppError CONFIG_LOAD_FAILED, one line for each problem, with its line and the key there.
  */
-export function parseYaml(text: string): unknown {
+async function parseYaml(text: string): Promise<unknown> {
+  const { LineCounter, parseDocument, visit } = await import('yaml');
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const at = (offset: number) => placeIn(text, lines.linePos(offset).line);
@@ -34,12 +36,14 @@ export function parseYaml(text: string): unknown {
   try {
     return document.toJS();
   } catch (cause) {
-    throw new AppError('CONFIG_LOAD_FAILED', aliasProblem(document, at), { cause });
+    throw new AppError('CONFIG_LOAD_FAILED', aliasProblem(document, visit, at), { cause });
   }
 }
 
+type Visit = typeof import('yaml').visit;
+
 /** The one problem that shows only when values are made. */
-function aliasProblem(document: Document, at: (offset: number) => string): string {
+function aliasProblem(document: Document, visit: Visit, at: (offset: number) => string): string {
   let problem = 'the file holds more aliases than a configuration needs';
   visit(document, {
     Alias(_key, alias) {
@@ -78,7 +82,7 @@ export interface LoadedConfig {
  */
 export async function loadConfig(path: string | undefined, variables: Variables): Promise<LoadedConfig> {
   const source = path === undefined ? 'default' : resolve(path);
-  const value = path === undefined ? {} : parseYaml(await read(source));
+  const value = path === undefined ? {} : await parseYaml(await read(source));
   if (value === null || value === undefined) throw new AppError('CONFIG_VALIDATION_FAILED', EMPTY);
   const config = parsePipelineConfig(value);
   requireVariables(config, variables);

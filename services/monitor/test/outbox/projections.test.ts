@@ -4,7 +4,7 @@ import { beginSending, sendable } from '@pipeline/engine';
 import { createMetrics, type Logger, silentLogger } from '@pipeline/runtime';
 import { insertProjections, inTransaction, type Notifications } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { createGitHubHost } from '@pipeline/vcs';
+import { createGitHubHost } from '@pipeline/vcs/github';
 import { spendingFetch, WriteBudget } from '../../src/hosts/write-budget.ts';
 import { Lead } from '../../src/loops/lead.ts';
 import { createOutboxMetrics } from '../../src/outbox/metrics.ts';

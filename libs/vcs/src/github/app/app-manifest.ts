@@ -3,24 +3,7 @@ import { envPemKey } from '@pipeline/runtime';
 import { z } from 'zod';
 import { createClient } from '../client.ts';
 import { HostError, withHostErrors } from '../errors.ts';
-
-/** Base URLs of a host. */
-export interface HostUrls {
-  /** Pages, such as `https://github.com`. */
-  web: string;
-  /** REST API, such as `https://api.github.com`. */
-  api: string;
-}
-
-/**
- * Returns the URLs of github.com, of a subdomain of ghe.com, or of a GitHub Enterprise Server.
- * @param host URL of its pages, without a path.
- */
-export function hostUrls(host: string): HostUrls {
-  const { protocol, hostname, origin } = new URL(host);
-  const isCloud = hostname === 'github.com' || hostname.endsWith('.ghe.com');
-  return { web: origin, api: isCloud ? `${protocol}//api.${hostname}` : `${origin}/api/v3` };
-}
+import type { HostUrls } from '../host-urls.ts';
 
 export interface AppRegistration {
   /** Suggested name; it can be changed on the host. */
