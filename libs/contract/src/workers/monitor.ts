@@ -12,6 +12,9 @@ export const WorkerFloorEntry = z
     id,
     name: z.string().meta({ description: 'Name that the worker registered with.', example: 'builder-3' }),
     status: z.enum(FLOOR_STATUSES).meta({ description: 'Worker status. `stalled` = holds a task without progress.' }),
+    draining: z.boolean().meta({
+      description: 'Whether it claims no new work, also while it is offline or stalled, which `status` shows then.',
+    }),
     currentTask: z
       .object({
         id: z.string(),

@@ -14,6 +14,7 @@ export interface FloorWorker {
   repos: string[];
   task_types: TaskType[];
   status: WorkerStatus;
+  draining: boolean;
   registered_at: string;
   last_heartbeat_at: string | null;
   /** When the first missing heartbeat was due. */
@@ -64,7 +65,7 @@ export async function workersOnFloor(
       where t.status = 'claimed'
       order by t.tenant_id, t.claimed_by, t.claimed_at
     )
-    select w.tenant_id, w.id, w.name, w.version, w.repos, w.task_types, w.status, w.registered_at, w.last_heartbeat_at,
+    select w.tenant_id, w.id, w.name, w.version, w.repos, w.task_types, w.status, w.draining, w.registered_at, w.last_heartbeat_at,
       case when w.last_heartbeat_at < svc_now() - ${msInterval(workerSilenceMs)}
         then w.last_heartbeat_at + ${msInterval(workerSilenceMs)} end as silent_since,
       w.stalled_since, t.task_id, t.type, t.repo_id, t.repo, t.issue_number, t.state, t.assignee, t.claimed_at, t.running_ms,

@@ -199,6 +199,7 @@ interface Worker {
   name: string;
   repos: string[];
   status: 'idle' | 'busy' | 'draining' | 'offline';
+  draining: boolean;
   heardAt: number | null;
   stalledAt: number | null;
   hasLeft: boolean;
@@ -253,7 +254,7 @@ const QUERIES: Record<keyof Rows, string> = {
     parent_repo_id || '#' || parent_issue_number as parent from issue_edges order by id`,
   findings: `select repo_id as "repoId", issue_id as "issueId", id, status, severity, category, ${MS('created_at')} as at
     from findings`,
-  workers: `select tenant_id as "tenantId", id, name, repos, status, ${MS('last_heartbeat_at')} as "heardAt",
+  workers: `select tenant_id as "tenantId", id, name, repos, status, draining, ${MS('last_heartbeat_at')} as "heardAt",
     ${MS('stalled_since')} as "stalledAt", left_at is not null as "hasLeft" from workers`,
   workerPeriods: `select tenant_id as "tenantId", worker_id as "workerId", kind, ${MS('started_at')} as "from",
     ${MS('ended_at')} as "to" from worker_periods`,

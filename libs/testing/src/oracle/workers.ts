@@ -63,6 +63,7 @@ export function floorOf(rows: Rows, now: number) {
       id: worker.id,
       name: worker.name,
       ...conditionOf(worker, task, now),
+      draining: worker.draining,
       currentTask: task && currentTaskOf(task, readings),
       queueDepth: served.reduce((sum, { id }) => sum + (readings.pending.get(id)?.length ?? 0), 0),
       utilization8hPct: utilizationOf(rows, worker, now),

@@ -61,6 +61,7 @@ function entryOf(worker: FloorWorker, readings: Readings): Entry {
     id: worker.id,
     name: worker.name,
     status: floorStatusOf(condition),
+    draining: worker.draining,
     currentTask: task && {
       id: task.id,
       type: task.type,

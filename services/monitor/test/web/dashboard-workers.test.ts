@@ -11,7 +11,7 @@ import { findings, logIn, servedDashboard } from './browser.ts';
 const database = testDatabase();
 
 interface Floor {
-  items: { id: string; status: string; currentTask: { issueNumber: number } | null }[];
+  items: { id: string; status: string; draining: boolean; currentTask: { issueNumber: number } | null }[];
 }
 
 inBrowser('the dashboard', () => {
@@ -48,6 +48,17 @@ inBrowser('the dashboard', () => {
     await card(page, id).getByRole('button', { name: 'Drain' }).waitFor();
     const row = database.db.selectFrom('workers').select('draining').where('id', '=', id);
     expect(await row.executeTakeFirst()).toEqual({ draining: false });
+  });
+
+  test('resumes a draining worker that is offline', async () => {
+    const id = await register('away');
+    const lastHeard = sql`svc_now() - interval '45 seconds'`;
+    await sql`update workers set draining = true, last_heartbeat_at = ${lastHeard} where id = ${id}`.execute(database.db);
+    const page = await openWorkers();
+    await card(page, id).getByText('offline, draining').waitFor();
+    await card(page, id).getByRole('button', { name: 'Resume' }).click();
+    await card(page, id).getByRole('button', { name: 'Drain' }).waitFor();
+    expect(await worker(id)).toMatchObject({ status: 'offline', draining: false });
   });
 
   test('reclaims the task of a silent worker when the operator confirms it', async () => {

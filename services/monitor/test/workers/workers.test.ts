@@ -109,6 +109,7 @@ describe('GET /api/workers/floor', () => {
       id: workerId,
       name: `w${number}`,
       status: 'idle',
+      draining: false,
       currentTask: null,
       queueDepth: 1,
       utilization8hPct: 0,
@@ -125,6 +126,7 @@ describe('GET /api/workers/floor', () => {
       id: workerId,
       name: `w${number}`,
       status: 'running',
+      draining: false,
       currentTask: {
         id: task.id,
         type: 'analyze',
@@ -168,6 +170,15 @@ describe('GET /api/workers/floor', () => {
     expect(await entry()).toMatchObject(silent);
     await watchSilence(bench.engine);
     expect(await entry()).toMatchObject(silent);
+  });
+
+  test('silent while it drains: offline, and still draining', async () => {
+    await drain({ drain: true });
+    expect(await entry()).toMatchObject({ status: 'draining', draining: true });
+    at(31);
+    expect(await entry()).toMatchObject({ status: 'offline', draining: true });
+    await drain({ drain: false });
+    expect(await entry()).toMatchObject({ status: 'offline', draining: false });
   });
 
   test('silent with a task: stalled', async () => {

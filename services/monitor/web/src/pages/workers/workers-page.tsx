@@ -59,17 +59,16 @@ export default function WorkersPage() {
 }
 
 function WorkerCard({ worker }: { worker: Worker }) {
-  const { id, name, status, alert, lastHeartbeat, utilization8hPct, queueDepth } = worker;
+  const { id, name, status, draining, alert, lastHeartbeat, utilization8hPct, queueDepth } = worker;
   const now = useNow();
   const isSilent = lastHeartbeat === null || now - Date.parse(lastHeartbeat) > SILENT_MS;
-  const isDraining = status === 'draining';
   return (
     <li className={styles.card} data-silent={isSilent || undefined} data-alert={alert !== null || undefined}>
       <header className={styles.head}>
         <h3 title={`${name} (${id})`}>{name}</h3>
         <span className={styles.status}>
           {alert && <Glyph name="warning" colour="--danger" />}
-          {status}
+          {draining && status !== 'draining' ? `${status}, draining` : status}
         </span>
       </header>
       {alert && (
@@ -92,7 +91,7 @@ function WorkerCard({ worker }: { worker: Worker }) {
         {formatPercent(utilization8hPct)} used in 8 h
       </p>
       <footer className={styles.buttons}>
-        <Button onPress={() => startAction(drainPlan(id, name, !isDraining))}>{isDraining ? 'Resume' : 'Drain'}</Button>
+        <Button onPress={() => startAction(drainPlan(id, name, !draining))}>{draining ? 'Resume' : 'Drain'}</Button>
         {worker.currentTask && <Button onPress={() => startAction(reclaimPlan(id, name))}>Reclaim …</Button>}
       </footer>
     </li>
