@@ -12,7 +12,7 @@ import { cp, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
-import { apart, ascii, fewTypes, oneLocale, requireAscii, unused } from './bundle/plugins.mjs';
+import { apart, ascii, fewTypes, noExemplars, oneLocale, requireAscii, unused } from './bundle/plugins.mjs';
 
 const root = join(import.meta.dirname, '..');
 
@@ -76,7 +76,7 @@ async function bundle({ programs, web, files, format = 'cjs' }, out) {
   const outputs = await built({
     ...options,
     entryPoints: programs,
-    plugins: [ascii, oneLocale, ...(web ? [unused, fewTypes] : []), separate.plugin],
+    plugins: [ascii, oneLocale, ...(web ? [unused, fewTypes, noExemplars] : []), separate.plugin],
   });
   // The OAuth library finds its models by the names of their classes. Elsewhere to set them would cost each request as well.
   const libraries = separate.entryPoints(outputs);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runInThisContext } from 'node:vm';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { build, type Metafile, type Plugin } from 'esbuild';
-import { fewTypes, unused } from './plugins.mjs';
+import { fewTypes, noExemplars, unused } from './plugins.mjs';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PACKAGE = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*\/node_modules\/)/;
@@ -11,12 +11,12 @@ const PACKAGE = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*\/node_modules\/)/;
 /** Libraries that a service loads when they are first used; their start would cost as much as the rest of it. */
 const LAZY = ['@modelcontextprotocol/server', '@octokit/rest', 'bottleneck', 'gpt-tokenizer', 'koa', 'oidc-provider'];
 
-/** Libraries of parts that services leave out: of bodies, queries and files of express, of output for debugging, and colours. */
-const UNUSED = ['@so-ric/colorspace', 'iconv-lite', 'raw-body', 'side-channel', 'supports-color'];
+/** Libraries of parts that services leave out: of bodies, queries and files of express, of output for debugging, colours and exemplars. */
+const UNUSED = ['@opentelemetry/api', '@so-ric/colorspace', 'iconv-lite', 'raw-body', 'side-channel', 'supports-color'];
 
 /** Uses of the parts that are left out. */
 const USES =
-  /\bexpress\.(?:json|urlencoded|raw|text|static)\b|\.(?:sendFile|download)\(|'query parser', (?!false)|\bPushgateway\b|\bRateLimiter(?!Memory\b|Res\b)[A-Z]/;
+  /\bexpress\.(?:json|urlencoded|raw|text|static)\b|\.(?:sendFile|download)\(|'query parser', (?!false)|\bPushgateway\b|\benableExemplars\b|\bRateLimiter(?!Memory\b|Res\b)[A-Z]/;
 
 /** Packages whose modules a program runs before anything happens: reached from its entry without a dynamic import. */
 function packagesAtStart({ inputs, outputs }: Metafile, entry: string): Set<string> {
@@ -42,7 +42,7 @@ async function metafileOf(entry: string): Promise<Metafile> {
     logLevel: 'error',
   } as const;
   const define = { 'import.meta.url': 'bundleUrl' };
-  const { metafile } = await build({ ...options, ...form, define, plugins: [unused, fewTypes] });
+  const { metafile } = await build({ ...options, ...form, define, plugins: [unused, fewTypes, noExemplars] });
   return metafile;
 }
 
