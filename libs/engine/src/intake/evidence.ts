@@ -32,18 +32,33 @@ export interface Evidence {
 
 type Known = NonNullable<Awaited<ReturnType<typeof findIssue>>>;
 
+const NO_EVIDENCE = { history: null, text: null, hostStates: NO_HOST_STATES };
+
+/**
+ * The evidence of an event that changes neither a text nor an issue that is done, as most do: nothing is read for it. Whether
+ * it was enough shows when the issue is locked. A request for a new issue is read at once.
+ */
+export async function firstEvidence(intake: Intake, event: IssueEvent): Promise<Evidence> {
+  if (isEnqueue(event) || (event.action === 'opened' && wantsIn(event.issue))) return evidenceFor(intake, event);
+  return { ...(await identityOf(intake)), ...NO_EVIDENCE };
+}
+
+async function identityOf({ host }: Intake): Promise<Pick<Evidence, 'self' | 'isPerson'>> {
+  const [self, isPerson] = await Promise.all([host.login(), host.isPerson()]);
+  return { self, isPerson };
+}
+
 /**
  * Reads the host data that the event's effect depends on. An event that changes nothing costs no request to the host.
  */
 export async function evidenceFor(intake: Intake, event: IssueEvent): Promise<Evidence> {
-  const { engine, repo, host } = intake;
+  const { engine, repo } = intake;
   const { issue } = event;
-  const [self, isPerson] = await Promise.all([host.login(), host.isPerson()]);
+  const { self, isPerson } = await identityOf(intake);
   const known = await findIssue(engine.store.tenant, repo.tenant_id, repo.id, issue.number);
   if (!known) return { isPerson, ...(await admissionEvidence(intake, event, self)) };
   const differs = !sameText(issue, known);
-  if (!differs && known.state !== 'done')
-    return { self, isPerson, history: null, text: null, hostStates: NO_HOST_STATES };
+  if (!differs && known.state !== 'done') return { self, isPerson, ...NO_EVIDENCE };
   const facts = (await hostFactsOf(engine.store.tenant, repo.tenant_id, known.id)) ?? firstFacts(known);
   const needed = known.state === 'done' ? mayBeRequest(event, facts) : differs && needsEditor(event, facts);
   const history = needed ? await historyOf(intake, issue.number) : null;
@@ -56,7 +71,7 @@ export async function evidenceFor(intake: Intake, event: IssueEvent): Promise<Ev
 }
 
 async function admissionEvidence(intake: Intake, event: IssueEvent, self: string): Promise<Omit<Evidence, 'isPerson'>> {
-  if (!wantsIn(event.issue)) return { self, history: null, text: null, hostStates: NO_HOST_STATES };
+  if (!wantsIn(event.issue)) return { self, ...NO_EVIDENCE };
   const text = await verdictOnNew(intake, event, self);
   const hostStates = text.title && text.body ? await readHostStates(intake, event.issue, null) : NO_HOST_STATES;
   return { self, history: null, text, hostStates };

@@ -33,7 +33,7 @@ import { admit, admitNew } from '../workflow/admit.ts';
 import { moveBy } from '../workflow/move.ts';
 import { applyTextEdit } from '../workflow/text-edit.ts';
 import { isBefore, type Order, orderOf, pollStatus } from './event-order.ts';
-import { type Evidence, evidenceFor, mayBeRequest, wantsIn } from './evidence.ts';
+import { type Evidence, evidenceFor, firstEvidence, mayBeRequest, wantsIn } from './evidence.ts';
 import {
   factsOf,
   firstFacts,
@@ -53,11 +53,12 @@ import { readText, recordText, shownChange } from './text-changes.ts';
 /**
  * - unclear: the host's timestamps have a resolution of one second, and this event has that of another applied one.
  *   Only the issue itself shows which was last.
- * - unprepared: the issue has changed since the evidence was read.
+ * - unprepared: evidence is missing, or the issue has changed since it was read.
  */
 type Outcome = 'applied' | 'later' | 'unclear' | 'unprepared';
 
-const MAX_ATTEMPTS = 4;
+/** The first one assumes that no evidence is needed. */
+const MAX_ATTEMPTS = 5;
 
 /**
  * Applies the host state of an issue: admits it, follows people's changes, closes and reopens with the host. A change
@@ -69,7 +70,8 @@ export async function applyIssueEvent(intake: Intake, given: IssueEvent): Promis
   let event = given;
   if (event.issue.state === 'closed') await applyMissedMerge(intake, event);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const outcome = await applyOnce(intake, event, event.action !== 'seen' || event !== given);
+    const evidence = await (attempt === 0 ? firstEvidence : evidenceFor)(intake, event);
+    const outcome = await applyOnce(intake, { event, evidence, applied: event.action !== 'seen' || event !== given });
     if (outcome === 'applied' || outcome === 'later') return outcome;
     if (outcome === 'unprepared') continue;
     const shown = await readNow(intake, event);
@@ -79,10 +81,11 @@ export async function applyIssueEvent(intake: Intake, given: IssueEvent): Promis
   throw new Error(`issue #${event.issue.number} changed while it was read`);
 }
 
-async function applyOnce(intake: Intake, event: IssueEvent, applied: boolean): Promise<Outcome> {
-  const { engine, repo } = intake;
+async function applyOnce(
+  { engine, repo }: Intake,
+  { event, evidence, applied }: Pick<Fact, 'event' | 'evidence' | 'applied'>,
+): Promise<Outcome> {
   const { issue } = event;
-  const evidence = await evidenceFor(intake, event);
   const { workerLogins } = engine.settings().review;
   const own = evidence.isPerson ? workerLogins : [evidence.self, ...workerLogins];
   return inTenant(engine, repo.tenant_id, async (unit) => {
