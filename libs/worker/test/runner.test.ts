@@ -86,6 +86,7 @@ describe('claims', () => {
     const claims = bench.service.of('claimTask').length;
     await bench.service.heartbeats(3);
     expect(bench.service.of('claimTask')).toHaveLength(claims);
+    expect(new Set(bench.service.of('heartbeat').map(({ body }) => body.status))).toEqual(new Set(['idle']));
     bench.service.heard.draining = false;
     bench.service.add('analyze');
     await bench.service.call('completeTask');

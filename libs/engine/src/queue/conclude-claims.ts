@@ -51,7 +51,7 @@ async function concludeOne(
   { worker, costUsd, promptVersion, payload, traceparent, mayHaveSnippets }: RecordedClaim,
 ): Promise<Conclusion> {
   const back = () => returnClaim(engine, { tenantId: request.tenantId, taskId: row.id, claimToken });
-  if (worker?.draining) {
+  if (worker?.draining || worker?.finishing) {
     await back();
     return null;
   }

@@ -51,7 +51,8 @@ export async function heartbeat(engine: Engine, beat: Heartbeat): Promise<Heartb
   }
   return {
     ok: true,
-    draining: worker.draining || beat.status === 'draining',
+    // What the worker reports itself is not repeated: a worker that echoes the answer could never be resumed.
+    draining: worker.draining,
     cancelTaskIds: dropped.map((claim) => claim.taskId),
     serverTimestamp: await storeNow(store.tenant),
   };

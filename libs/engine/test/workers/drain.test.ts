@@ -20,6 +20,22 @@ describe('drain', () => {
     expect(await bench.statuses()).toEqual(['busy', 'draining', 'idle', 'busy']);
   });
 
+  test('ends also for a worker that repeats it in its heartbeats', async () => {
+    await drainWorker(bench.engine, bench.workerId, true, OLGA);
+    expect(await bench.beat('draining')).toMatchObject({ draining: true });
+    await drainWorker(bench.engine, bench.workerId, false, OLGA);
+    expect(await bench.beat('draining')).toMatchObject({ draining: false });
+    await bench.beat();
+    expect(await take(bench)).toMatchObject({ taskType: 'analyze' });
+  });
+
+  test('reported by the worker itself gives it no task until it reports otherwise', async () => {
+    await bench.beat('draining');
+    expect(await claimNext(bench)).toBeNull();
+    await bench.beat();
+    expect(await take(bench)).toMatchObject({ taskType: 'analyze' });
+  });
+
   test('outlives a restart of the worker', async () => {
     await drainWorker(bench.engine, bench.workerId, true, OLGA);
     expect(await bench.again()).toBe(bench.workerId);

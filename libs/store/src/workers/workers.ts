@@ -85,14 +85,14 @@ const byId = prepared('worker-by-id', (db, p: Params<WorkerKey>) =>
 export const findWorker = (db: Db, tenantId: number, id: string): Promise<WorkerRow | undefined> =>
   byId.first(db, { tenantId, id });
 
-/** Those of these workers that have the drain flag. */
+/** Those of these workers that an operator drains, or that have reported to end with their current task. */
 export async function drainingWorkers(db: Db, tenantId: number, ids: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('workers')
     .select('id')
     .where('tenant_id', '=', tenantId)
     .where('id', '=', sql<string>`any(${ids})`)
-    .where('draining', '=', true)
+    .where((eb) => eb.or([eb('draining', '=', true), eb('finishing', '=', true)]))
     .execute();
   return rows.map((row) => row.id);
 }

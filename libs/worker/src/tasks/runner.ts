@@ -224,8 +224,9 @@ class ClaimLoops implements Worker {
     }
   }
 
+  /** Its own decisions only: that an operator drains it, the service knows. */
   #status(): 'idle' | 'busy' | 'draining' {
-    if (this.#draining || this.#leaving.signal.aborted) return 'draining';
+    if (this.#leaving.signal.aborted) return 'draining';
     return this.#runs.size > 0 ? 'busy' : 'idle';
   }
 
