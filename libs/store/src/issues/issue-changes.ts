@@ -74,7 +74,8 @@ const enter = preparedPatch('enter-state', 'issues', (p: Params<EnteredState & {
   is_paused: p('is_paused'),
   quota_waited_ms: p('quota_waited_ms'),
   reached_states: p('reached_states'),
-  state_entered_at: svcNow,
+  // Not before the change that this transaction waited for.
+  state_entered_at: sql`greatest(svc_now(), state_entered_at)`,
   last_event_at: svcNow,
   updated_at: svcNow,
   auto_unblock_at: sql`svc_now() + ${p('autoUnblockIn')}::interval`,

@@ -17,7 +17,9 @@ interface IssueNumberKey {
 }
 
 const now = svcNow.as('now');
-const msInState = sql<number>`(extract(epoch from (svc_now() - state_entered_at)) * 1000)::bigint`.as('ms_in_state');
+/** Not negative: a transaction that waited for the row began before the change that it waited for. */
+const msInState = sql<number>`
+  greatest(0, (extract(epoch from (svc_now() - state_entered_at)) * 1000)::bigint)`.as('ms_in_state');
 /** What a locked issue has beside its columns. */
 export const AT_LOCK = [now, msInState] as const;
 

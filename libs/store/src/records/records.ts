@@ -200,13 +200,15 @@ const laterThanAll = (issueId: string, tenantId: RawBuilder<unknown>) => sql`
 
 const insert = preparedWrite('insert-records', (_db, p: Params<Texts & { tenantId: number }>) => ({
   ctes: {
+    // Not before the state that it leaves: a transaction that waited for the issue began before that.
     transition: sql`
       insert into transitions (tenant_id, repo_id, issue_id, from_state, to_state, trigger, forced, agent, actor_type,
-        actor_id, reason, duration_in_from_ms)
+        actor_id, reason, duration_in_from_ms, at)
       select ${p('tenantId')}, t."repoId", t."issueId", t."from", t."to", t."trigger", t.forced, t.agent, t."actorType",
-        t."actorId", t.reason, t."durationMs"
+        t."actorId", t.reason, t."durationMs", greatest(svc_now(), i.state_entered_at)
       from jsonb_to_recordset(${p('transitions')}::jsonb) as t ("repoId" bigint, "issueId" bigint, "from" text, "to" text,
-        "trigger" text, forced boolean, agent text, "actorType" text, "actorId" text, reason text, "durationMs" bigint)`,
+        "trigger" text, forced boolean, agent text, "actorType" text, "actorId" text, reason text, "durationMs" bigint)
+      left join issues i on i.tenant_id = ${p('tenantId')} and i.id = t."issueId"`,
     story: sql`
       insert into issue_events (tenant_id, created_at, issue_id, actor_type, actor_id, status, details, state)
       select ${p('tenantId')}, ${laterThanAll('e."issueId"', p('tenantId'))}, e."issueId", e."actorType", e."actorId", e.status, e.details, e.state

@@ -9,7 +9,8 @@ export const firstWhole = (width: Width, at: RawBuilder<unknown>) =>
 
 /** Histogram buckets are two percent wide, so their middle is at most one percent off. */
 const DWELL_TIME_BUCKET = 1.02;
-const BUCKET = sql`floor(ln(stay_ms + 1) / ln(${sql.lit(DWELL_TIME_BUCKET)}::float8))::int`;
+/** A stay below zero counts as none: such a row must not stop all sums. */
+const BUCKET = sql`floor(ln(greatest(stay_ms, 0) + 1) / ln(${sql.lit(DWELL_TIME_BUCKET)}::float8))::int`;
 /** Milliseconds in the middle of a bucket. */
 export const middleOf = (bucket: RawBuilder<unknown>) =>
   sql`(exp((${bucket} + 0.5) * ln(${sql.lit(DWELL_TIME_BUCKET)}::float8)) - 1)`;
