@@ -89,7 +89,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     issues: ['.', 'checks', 'outbox', 'queue', 'repos', 'text'],
     knowledge: ['.', 'text'],
     outbox: ['.', 'checks', 'costs', 'text'],
-    queue: ['.', 'checks', 'knowledge', 'workers'],
+    queue: ['.', 'checks', 'knowledge', 'text', 'workers'],
     repos: ['.', 'checks', 'vcs'],
     settings: ['.', 'checks', 'knowledge', 'outbox', 'tracks'],
     strategy: ['.', 'analytics', 'text', 'tracks'],

@@ -52,7 +52,7 @@ const unknownWorker: DeclaredError = { code: 'NOT_FOUND', description: 'Unknown 
 const onTask = {
   ...worker,
   params: z.object({ id: z.string().min(1).max(100).meta({ description: 'Task id.', example: 't-1' }) }),
-  errors: ['CLAIM_LOST', 'TASK_CANCELLED', { code: 'NOT_FOUND', description: 'Unknown task' }],
+  errors: ['CLAIM_LOST', 'TASK_CANCELLED'],
 } as const;
 
 export const registerWorker = route({
@@ -71,7 +71,7 @@ export const registerWorker = route({
     },
   ],
   body: z.object({
-    name: z.string().min(1).max(200),
+    name: z.string().min(1).max(200).regex(/\S/, 'must not be blank'),
     hostname: z.string().max(255).default(''),
     version: z.string().max(100).default(''),
     repos: repos.default([]),
@@ -111,7 +111,9 @@ export const heartbeat = route({
       description: 'Heartbeat recorded.',
       body: z.object({
         ok: z.literal(true),
-        draining: z.boolean().meta({ description: 'True = finish the current task and claim no new ones.' }),
+        draining: z.boolean().meta({
+          description: 'True = an operator drains the worker: finish the current task and claim no new ones.',
+        }),
         cancelTaskIds: z
           .array(z.string())
           .meta({ description: 'Tasks that were cancelled or whose claim was lost. Discard their work.' }),

@@ -74,7 +74,7 @@ export type FailReport = z.output<typeof FailReport>;
 export const AgentMessageInput = z.object({
   invocationIndex: z.int().min(0).max(MAX_INTEGER),
   sequence: z.int().min(0).max(MAX_INTEGER),
-  agent: z.string().min(1).max(100).optional(),
+  agent: z.string().min(1).max(100).optional().meta({ description: 'Ignored: messages have the agent of the task.' }),
   role: z.enum(['assistant', 'user', 'system']),
   subtype: z.enum(['text', 'thinking', 'tool_use', 'tool_result', 'system']),
   toolName: z.string().max(200).nullable().default(null),

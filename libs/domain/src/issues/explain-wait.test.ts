@@ -104,8 +104,8 @@ const CASES: [string, Partial<WhyFacts>, WaitKind[], string][] = [
   [
     'it is paused',
     { isPaused: true, pausedAt: LATER, task: task({ held: 'paused' }) },
-    ['human', 'human'],
-    'is in review and waits for a person to resume it, because it is paused, since 2026-01-02 03:20 UTC, and for 1 more thing.',
+    ['human'],
+    'is in review and waits for a person to resume it, because it is paused, since 2026-01-02 03:20 UTC.',
   ],
   [
     'a question is open',

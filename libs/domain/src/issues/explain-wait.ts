@@ -91,6 +91,9 @@ function humanAdvice(facts: WhyFacts, { ref }: Wait): string {
   if (facts.blockers.some(({ id }) => id === ref)) return 'Resolve or dismiss the findings that block the merge.';
   if (facts.state === 'needs-clarification') return 'Answer in a comment on the issue.';
   if (isPlanPending(facts)) return APPROVE_PLAN;
-  if (facts.state === 'human-review-ready') return 'Review the pull request: approve it, or request changes.';
+  if (facts.state === 'human-review-ready')
+    return facts.prNumber === null
+      ? 'Decide how to continue: move the issue to another state, or cancel it.'
+      : 'Review the pull request: approve it, or request changes.';
   return describeBlock(facts.blockReason).remedy;
 }

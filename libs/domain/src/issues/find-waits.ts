@@ -17,7 +17,8 @@ export function findWaits(facts: WhyFacts): Wait[] {
     ...facts.deadLetters.map(deadLetterWait),
     ...facts.projections.filter(({ status }) => status === 'failed').map(failedWrite),
     ...ofState(facts),
-    ...(facts.task ? [ofTask(facts.task)] : []),
+    // Its task is paused with the issue.
+    ...(facts.task && !(facts.isPaused && facts.task.held === 'paused') ? [ofTask(facts.task)] : []),
     ...facts.blockers.map(blocker),
     ...ofWrites(facts),
   ];

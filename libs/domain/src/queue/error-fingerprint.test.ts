@@ -23,6 +23,10 @@ describe('the pattern of an error', () => {
     expect(normalizeError(`${' '.repeat(8_000)}unseen`)).toBe('');
   });
 
+  test('ends in a whole character', () => {
+    expect(normalizeError(`${'x'.repeat(499)}😀 and more`)).toBe('x'.repeat(499));
+  });
+
   test('is short for any input, and a pasted log costs no more than a line', () => {
     const hostile = fc
       .constantFrom('a', '/', 'a/', "'", '"', '0', '-', '.', '\\', 'f', ' ', 'x:')

@@ -1,5 +1,6 @@
 // node:crypto is pure computation; it is the only Node import of this package.
 import { createHash } from 'node:crypto';
+import { cappedText } from '../text/pattern.ts';
 
 /** The rest of a message is not read: a pasted log must not cost more than an error line. */
 const MAX_INPUT = 8_000;
@@ -28,8 +29,8 @@ const RULES: readonly [RegExp, string][] = [
  * placeholders. At most 500 characters (the wire's `errorPattern`).
  */
 export function normalizeError(message: string): string {
-  const varied = RULES.reduce((text, [pattern, name]) => text.replace(pattern, name), message.slice(0, MAX_INPUT));
-  return varied.replace(/\s+/g, ' ').trim().slice(0, MAX_PATTERN);
+  const varied = RULES.reduce((text, [pattern, name]) => text.replace(pattern, name), cappedText(message, MAX_INPUT));
+  return cappedText(varied.replace(/\s+/g, ' ').trim(), MAX_PATTERN);
 }
 
 /** Identifies an error across issues and repos: 16 hexadecimal digits of the SHA-256 of its pattern. */

@@ -22,6 +22,16 @@ describe('outcomes', () => {
     expect(accepted).toEqual([false, true, true, false]);
   });
 
+  test('a text that somebody must read is not blank', () => {
+    const blank = ['', ' ', '\n \u00a0'].map((question) =>
+      OUTCOME_RESULTS['needs-clarification'].safeParse({ question }),
+    );
+    expect(blank.map(({ success }) => success)).toEqual([false, false, false]);
+    expect(OUTCOME_RESULTS['needs-clarification'].parse({ question: '  Which?\n' })).toEqual({
+      question: '  Which?\n',
+    });
+  });
+
   test.each(['', 'HEAD', '123456', '9AA22B0F', '9aa22b0; rm'])('%j is no head to merge', (headSha) => {
     expect(OUTCOME_RESULTS.mergeable.safeParse({ headSha }).success).toBe(false);
   });

@@ -4,7 +4,7 @@ import { RetrospectiveResult } from '../knowledge/retrospective.ts';
 import { z } from '../lazy-zod.ts';
 import type { TaskType } from '../task-types.ts';
 
-const text = (max: number) => z.string().min(1).max(max);
+const text = (max: number) => z.string().min(1).max(max).regex(/\S/, 'must not be blank');
 const path = z.string().min(1).max(1_000);
 const sha = z.string().regex(/^[0-9a-f]{7,64}$/, 'must be a hexadecimal commit id');
 

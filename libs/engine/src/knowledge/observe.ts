@@ -1,4 +1,5 @@
 import {
+  cappedText,
   type FindingInput,
   type IntelligenceEvidenceInput,
   type IntelligenceInput,
@@ -57,10 +58,10 @@ async function learnFromRecurrence(
     return {
       kind: KIND_OF[input.findingType] ?? 'implementation_note',
       title: input.title,
-      summary: input.summary.slice(0, 5_000),
+      summary: cappedText(input.summary, 5_000),
       details: input.recommendation,
       confidence: input.confidence,
-      tags: [input.findingType, input.category].map((tag) => tag.slice(0, 50)),
+      tags: [input.findingType, input.category].map((tag) => cappedText(tag, 50)),
       scopes: scopesOf(input, { path, symbol }),
       evidence: [{ ...evidenceOf('finding', id), path: path || null }],
       seen: occurrences,
@@ -72,9 +73,9 @@ async function learnFromRecurrence(
 
 function scopesOf(input: FindingInput, { path, symbol }: { path: string; symbol: string }): IntelligenceScopeInput[] {
   const scopes: IntelligenceScopeInput[] = [];
-  if (path) scopes.push({ kind: 'file', ref: path.slice(0, 500) });
-  if (symbol) scopes.push({ kind: 'symbol', ref: symbol.slice(0, 500) });
-  return scopes.length > 0 ? scopes : [{ kind: 'repo', ref: input.category.slice(0, 500) }];
+  if (path) scopes.push({ kind: 'file', ref: cappedText(path, 500) });
+  if (symbol) scopes.push({ kind: 'symbol', ref: cappedText(symbol, 500) });
+  return scopes.length > 0 ? scopes : [{ kind: 'repo', ref: cappedText(input.category, 500) }];
 }
 
 const evidenceOf = (type: IntelligenceEvidenceInput['type'], ref: string): IntelligenceEvidenceInput => ({

@@ -1,4 +1,4 @@
-import { AGENT_OF, type Outcome, parseIssueRef, requiresPlanApproval, type Slug } from '@pipeline/domain';
+import { AGENT_OF, AppError, type Outcome, parseIssueRef, requiresPlanApproval, type Slug } from '@pipeline/domain';
 import {
   answerPlan,
   clearReviewRemarks,
@@ -70,6 +70,7 @@ function savePlan(
 /**
  * A new submission settles the last round of review, and updates the head of the open pull request. A head that the
  * host has reported since the claim is newer than the worker's, so it stays.
+ * @throws AppError INVALID_ARGUMENT for the default branch, from which no pull request into itself can be opened.
  */
 function saveSubmission(
   unit: TransactionContext,
@@ -77,6 +78,10 @@ function saveSubmission(
   result: Result<'submitted'>,
   claimedHead: string | null,
 ): IssueContext {
+  if (result.branch === subject.repo.default_branch) {
+    const problem = `result.branch: ${result.branch} is the default branch; push the work to a branch of its own`;
+    throw new AppError('INVALID_ARGUMENT', problem);
+  }
   unit.send(clearReviewRemarks(unit.tx, unit.tenantId, subject.issue.id));
   unit.send(setSubmittedFiles(unit.tx, unit.tenantId, subject.issue.id, result.changedFiles));
   const issue = { ...subject.issue, submitted_files: result.changedFiles };

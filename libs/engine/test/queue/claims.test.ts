@@ -11,7 +11,7 @@ import {
   weeklyReliability,
 } from '@pipeline/engine';
 import { sql } from 'kysely';
-import { applyHostIssue, claimNext, finish, hostIssue, paid, refOf, take, WORKER } from '../harness.ts';
+import { applyHostIssue, claimNext, finish, goodOutcome, hostIssue, paid, refOf, take, WORKER } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
 const bench = new Stage();
@@ -96,6 +96,19 @@ describe('a report', () => {
       message: expect.stringContaining('analyzed, split'),
     });
     expect(await finish(bench, task, ANALYZED)).toMatchObject({ state: 'planning' });
+  });
+
+  test('of work on the default branch is refused, and may be sent again with another one', async () => {
+    await finish(bench, await take(bench), ANALYZED);
+    await finish(bench, await take(bench), goodOutcome('plan', 1));
+    const task = await take(bench);
+    const work = { headSha: 'abc1234', title: 'Done', body: '', changedFiles: ['README.md'] };
+    const submitted = (branch: string) => ({ outcome: 'submitted' as const, result: { ...work, branch } });
+    await expect(finish(bench, task, submitted('main'))).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringContaining('main is the default branch'),
+    });
+    expect(await finish(bench, task, submitted('svc/issue-1'))).toMatchObject({ state: 'in-review' });
   });
 
   test('that is late changes nothing, but its cost is recorded', async () => {

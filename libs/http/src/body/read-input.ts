@@ -33,7 +33,10 @@ export function readQuery(route: AnyRoute, url: string): unknown {
   });
   const parsed = route.query.safeParse(Object.fromEntries(values));
   if (parsed.success) return storableInput(parsed.data);
-  throw refuse(route.refusals.query ?? DEFAULT_REFUSALS.query, firstProblem(parsed.error));
+  const [wrong] = parsed.error.issues[0]?.path ?? [];
+  const times = given.getAll(String(wrong)).length;
+  const problem = times > 1 ? `${String(wrong)} is given ${times} times; give it once` : firstProblem(parsed.error);
+  throw refuse(route.refusals.query ?? DEFAULT_REFUSALS.query, problem);
 }
 
 /**
@@ -93,7 +96,8 @@ function readJson(route: AnyRoute, schema: z.ZodType, bytes: Uint8Array): unknow
 }
 
 function parseJson(route: AnyRoute, bytes: Uint8Array): { text: string; value: unknown } {
-  if (isTooDeep(bytes)) throw refuse(route.refusals.json ?? DEFAULT_REFUSALS.json, 'JSON nested too deeply');
+  const { code } = route.refusals.json ?? DEFAULT_REFUSALS.json;
+  if (isTooDeep(bytes)) throw new AppError(code, `JSON nested deeper than ${MAX_JSON_DEPTH} levels`);
   try {
     const text = utf8.decode(bytes);
     return { text, value: JSON.parse(text) };

@@ -60,8 +60,15 @@ export async function consumeArtifact(db: Db, model: string, hash: Buffer): Prom
   return row !== undefined;
 }
 
-export async function deleteArtifact(db: Db, model: string, hash: Buffer): Promise<void> {
-  await db.deleteFrom('oauth_artifacts').where('model', '=', model).where('hash', '=', hash).execute();
+/** @returns false when there was none any more. */
+export async function deleteArtifact(db: Db, model: string, hash: Buffer): Promise<boolean> {
+  const row = await db
+    .deleteFrom('oauth_artifacts')
+    .where('model', '=', model)
+    .where('hash', '=', hash)
+    .returning('model')
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Deletes an artifact, so that it is used once. @returns its payload; null when it was used before, expired, or does not exist. */

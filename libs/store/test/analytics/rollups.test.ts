@@ -49,7 +49,7 @@ describe('in a history of its own', () => {
     expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
   });
 
-  test('a move with a negative time in its state is folded as one without time', async () => {
+  test('a move with a negative time in its state counts as one without time', async () => {
     await simulateHistory(database.db, { ...SIZE, seed: 12, aggregated: false });
     await sql`update rollup_deltas set body = jsonb_set(body, '{moves,0,stay}', '-189')
       where body -> 'moves' -> 0 ->> 'stay' is not null`.execute(database.db);

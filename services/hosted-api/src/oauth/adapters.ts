@@ -176,6 +176,10 @@ function artifactAdapter(model: string, { library: { errors }, store: { tenant: 
     async consume(id) {
       if (!(await consumeArtifact(db, model, hashOfToken(id)))) throw new errors.InvalidRequest('it was used before');
     },
-    destroy: (id) => deleteArtifact(db, model, hashOfToken(id)),
+    async destroy(id) {
+      const isLast = await deleteArtifact(db, model, hashOfToken(id));
+      // Of two requests that continue after one consent at the same time only one gets a code.
+      if (!isLast && model === 'Interaction') throw new errors.SessionNotFound('it was continued before');
+    },
   };
 }

@@ -49,6 +49,13 @@ export class Browser {
     return this.open(action, { method: 'POST', headers, body: body.toString() });
   }
 
+  /** Another tab: the same page and cookies. */
+  tab(): Browser {
+    const tab = new Browser(this.#origin, this.#fetch);
+    for (const [name, cookie] of this.#cookies) tab.#cookies.set(name, cookie);
+    return Object.assign(tab, { url: this.url, text: this.text, send: this.send });
+  }
+
   cookie(name: string): string | undefined {
     return this.#cookies.get(name)?.value;
   }

@@ -48,6 +48,11 @@ describe('client credentials', () => {
     expect(one).toMatchObject({ id: credentials.id, client: 'CI', live: true, lastUsedAt: expect.anything() });
   });
 
+  test.each(['admin', 'offline_access'])('are refused for the scope %s alone', async (scope) => {
+    const answer = await tokenFor(await credentialsOf(await world.person('acme')), { scope });
+    expect([answer.status, answer.error]).toEqual([400, 'invalid_scope']);
+  });
+
   test('are refused with a wrong secret, and without one', async () => {
     const credentials = await credentialsOf(await world.person('acme'));
     const wrong = await tokenFor({ ...credentials, clientSecret: `${credentials.clientSecret}x` });

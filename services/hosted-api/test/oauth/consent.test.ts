@@ -83,6 +83,24 @@ describe('the consent', () => {
     expect(await connectionOf(clientId)).toHaveLength(1);
   });
 
+  test('that is sent several times at once creates one connection, and cannot be refused afterwards', async () => {
+    const { browser, clientId, path } = await asked(await world.person('acme'));
+    const tabs = [browser.tab(), browser.tab(), browser.tab(), browser.tab()];
+    const send = (decision: string) => tabs.pop()?.submit(`${path}/confirm`, { decision });
+    const answers = await Promise.all([send('allow'), send('allow'), send('allow')]);
+    expect(answers.filter((callback) => callback !== null)).toHaveLength(1);
+    expect(await send('deny')).toBeNull();
+    expect(await connectionOf(clientId)).toHaveLength(1);
+  });
+
+  test('returns the state of a program with a question mark as it was sent', async () => {
+    const clientId = await world.program();
+    const browser = world.browser();
+    await browser.open(authorizeUrl(world, clientId, { state: 'STATE' }).replace('STATE', '/x?next=1'));
+    await logIn(browser, await world.person('acme'));
+    expect((await decide(browser, 'allow')).searchParams.get('state')).toBe('/x?next=1');
+  });
+
   test('cannot be given by a form that another site made', async () => {
     const { browser, clientId, path } = await asked(await world.person('acme'));
     await browser.submit(`${path}/confirm`, { decision: 'allow', form_token: 'A'.repeat(43) });

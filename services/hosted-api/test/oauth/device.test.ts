@@ -21,11 +21,14 @@ interface Codes {
   verification_uri: string;
 }
 
-async function requestCodes(clientId: string): Promise<{ status: number; body: Codes & { error?: string } }> {
+async function requestCodes(
+  clientId: string,
+  more = '',
+): Promise<{ status: number; body: Codes & { error?: string } }> {
   const answer = await world.fetch(`${world.front.url}/oauth/device`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: `client_id=${clientId}`,
+    body: `client_id=${clientId}${more}`,
   });
   return { status: answer.status, body: (await answer.json()) as Codes };
 }
@@ -133,6 +136,12 @@ describe('a code', () => {
     const browser = await atDevicePage(await world.person('acme'));
     await enter(browser, code);
     expect([browser.status, browser.text]).toEqual([400, expect.stringContaining('There is no such code')]);
+  });
+
+  test('is not given for another scope', async () => {
+    const clientId = await world.program({ grant_types: ['authorization_code', 'refresh_token', DEVICE_GRANT] });
+    const { status, body } = await requestCodes(clientId, '&scope=admin');
+    expect([status, body.error]).toEqual([400, 'invalid_scope']);
   });
 
   test('is refused when it has expired', async () => {

@@ -25,3 +25,11 @@ test.each(routesWithParameters(hostedSurface).map((route) => [route.id, route] a
     expect(await parameterProblems(hostedSurface, route, probe)).toEqual([]);
   },
 );
+
+test.each([
+  ['repo=acme/shop&repo=acme/shop', 'repo is given 2 times; give it once'],
+  ['repo=acme/shop&state=blocked&state=blocked&state=open', 'state is given 3 times; give it once'],
+])('refuses a parameter that is given more than once: %s', async (query, error) => {
+  const answer = await hosting.api.fetch(`${hosting.api.url}/api/cli/issues?${query}`, { headers: { authorization } });
+  expect([answer.status, await answer.json()]).toMatchObject([400, { error }]);
+});

@@ -53,7 +53,9 @@ inBrowser('the dashboard', () => {
   test('resumes a draining worker that is offline', async () => {
     const id = await register('away');
     const lastHeard = sql`svc_now() - interval '45 seconds'`;
-    await sql`update workers set draining = true, last_heartbeat_at = ${lastHeard} where id = ${id}`.execute(database.db);
+    await sql`update workers set draining = true, last_heartbeat_at = ${lastHeard} where id = ${id}`.execute(
+      database.db,
+    );
     const page = await openWorkers();
     await card(page, id).getByText('offline, draining').waitFor();
     await card(page, id).getByRole('button', { name: 'Resume' }).click();

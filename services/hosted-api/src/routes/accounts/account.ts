@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { pageRoutes } from '@pipeline/contract';
 import { PASSWORD_LENGTH, verifyPassword } from '@pipeline/engine';
 import { type HandlerInput, RateLimited } from '@pipeline/http';
@@ -30,6 +31,9 @@ export const DEVICE = '/account/device';
 export const returnOf = (wanted: string | null | undefined): string =>
   wanted === '/' || wanted === DEVICE || (wanted && (RETURN.test(wanted) || INVITATION.test(wanted))) ? wanted : HOME;
 export const formOf = (body: Uint8Array): URLSearchParams => new URLSearchParams(new TextDecoder().decode(body));
+/** A second question mark belongs to the query, so the address is parsed and not split. */
+export const queryOf = ({ url = '/' }: IncomingMessage): URLSearchParams =>
+  new URL(url, 'http://localhost').searchParams;
 export const loginFor = (path: string): string => `/account/login?return_to=${encodeURIComponent(path)}`;
 
 /** Login, logout and the list of one's own connections. */

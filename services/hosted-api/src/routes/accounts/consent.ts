@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Account, type Organisation, organisationsOf } from '@pipeline/store';
+import { type Account, consumeArtifact, type Organisation, organisationsOf } from '@pipeline/store';
 import type { InteractionResults } from 'oidc-provider';
 import { type Program, programOf } from '../../accounts/program.ts';
 import type { TokenLifetimes } from '../../accounts/token-lifetimes.ts';
 import { SCOPE } from '../../auth/public-address.ts';
+import { hashOfToken } from '../../auth/token-hash.ts';
 import { REFUSED } from '../../oauth/authorization-errors.ts';
 import { interactionPath } from '../../oauth/provider.ts';
 import { goTo, type PageAnswer, show, strangeForm } from '../../pages/answers.ts';
@@ -44,10 +45,13 @@ export function consentHandlers(deps: PageDeps & { resource: string }) {
       const form = formOf(input.body);
       if (!sessions.isOurForm(input.request, form)) return strangeForm();
       const decision = form.get('decision');
-      if (decision === 'deny') return settle(deps, asked, { error: REFUSED, error_description: 'the user refused' });
       const organisation = asked.organisations.find(({ externalId }) => externalId === form.get('organisation'));
-      if (decision !== 'allow' || !organisation)
+      if (decision !== 'deny' && (decision !== 'allow' || !organisation))
         return show(400, consentPage({ ...asked, problem: 'Choose an organisation, then allow or refuse.' }));
+      // A form that is sent twice must not make two connections.
+      if (!(await consumeArtifact(deps.store.tenant, 'Interaction', hashOfToken(asked.uid)))) return over();
+      if (decision === 'deny' || !organisation)
+        return settle(deps, asked, { error: REFUSED, error_description: 'the user refused' });
       const grantId = await connect(deps, asked, organisation);
       input.log.info('connection created', { connection: grantId, user: asked.account.id, client: asked.program.id });
       const login = { accountId: String(asked.account.id), remember: false };
@@ -94,10 +98,14 @@ async function ask(deps: PageDeps, input: PageInput<'showConsent' | 'decideConse
       const { error: code, error_description: description } = error as { error?: string; error_description?: string };
       return show(400, authorizationProblemPage({ error: code ?? '', description, program: null, redirect: null }));
     }
-    const why =
-      'You have answered this request already, it is older than 15 minutes, or it was started in another browser.';
-    return show(400, noticePage('This request is over', why, 'Go back to the program and start again there.'));
+    return over();
   }
+}
+
+function over(): PageAnswer {
+  const why =
+    'You have answered this request already, it is older than 15 minutes, or it was started in another browser.';
+  return show(400, noticePage('This request is over', why, 'Go back to the program and start again there.'));
 }
 
 async function settle(

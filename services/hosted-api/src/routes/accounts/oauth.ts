@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { DEVICE_GRANT, type oauthRoutes } from '@pipeline/contract';
 import { displayText, sanitizeJson } from '@pipeline/domain';
 import type { HandlersOf } from '@pipeline/http';
@@ -35,9 +36,9 @@ export function oauthHandlers({ oauth, address }: OauthRouteDeps): HandlersOf<ty
     getProtectedApi: () => protectedResource,
     getAuthorizationServer: () => ({ status: 200, headers: OPEN, body: serverMetadata(address) }),
     authorize: ({ request, address: client }) => {
-      const [path = '', query = ''] = (request.url ?? '').split('?', 2);
-      const parameters = canonicalParameters(new URLSearchParams(query), address, true);
-      const seen = oauth.request(request, { client, url: `${path}?${parameters}` });
+      const { pathname, searchParams } = new URL(request.url ?? '/', origin);
+      const parameters = canonicalParameters(searchParams, address, true);
+      const seen = oauth.request(request, { client, url: `${pathname}?${parameters}` });
       return { status: 200, stream: (response) => oauth.answer(seen, response) };
     },
     resumeAuthorization: ({ request, address: client }) => {
@@ -46,11 +47,13 @@ export function oauthHandlers({ oauth, address }: OauthRouteDeps): HandlersOf<ty
     },
     token: ({ request, address: client, body }) => {
       const parameters = canonicalParameters(new URLSearchParams(text(body)), address, false);
+      if (parameters.get('grant_type') === 'client_credentials' && !asksForScope(parameters)) return badScope();
       const seen = oauth.request(request, { client, body: parameters.toString() });
       return { status: 200, stream: (response) => oauth.answer(seen, response) };
     },
     deviceAuthorization: ({ request, address: client, body }) => {
       const parameters = canonicalParameters(new URLSearchParams(text(body)), address, true);
+      if (!asksForScope(parameters)) return badScope();
       const seen = oauth.request(request, { client, body: parameters.toString() });
       return { status: 200, stream: (response) => oauth.answer(seen, response) };
     },
@@ -62,12 +65,7 @@ export function oauthHandlers({ oauth, address }: OauthRouteDeps): HandlersOf<ty
       } catch (problem) {
         if (!(problem instanceof BadRegistration)) throw problem;
         log.info('registration refused', { reason: displayText(problem.message, 500) });
-        const refusal = JSON.stringify({ error: problem.error, error_description: problem.message });
-        return {
-          status: 400,
-          headers: { 'content-type': 'application/json' },
-          stream: (response) => void response.end(refusal),
-        };
+        return refusal(problem.error, problem.message);
       }
     },
     revokeToken: ({ request, address: client, body }) => {
@@ -76,6 +74,18 @@ export function oauthHandlers({ oauth, address }: OauthRouteDeps): HandlersOf<ty
     },
   };
 }
+
+/** An error as RFC 6749 has it. */
+function refusal(error: string, description: string) {
+  const body = JSON.stringify({ error, error_description: description });
+  const headers = { 'content-type': 'application/json' };
+  return { status: 400 as const, headers, stream: (response: ServerResponse) => void response.end(body) };
+}
+
+/** The library grants tokens without a scope where none of the requested ones is known, and those would read everything. */
+const asksForScope = (parameters: URLSearchParams): boolean =>
+  (parameters.get('scope') ?? '').split(' ').includes(SCOPE);
+const badScope = () => refusal('invalid_scope', `the only supported scope is ${SCOPE}`);
 
 function parse(body: string): unknown {
   try {

@@ -15,7 +15,7 @@ import {
   unverifiedPage,
 } from '../../pages/login-problems.ts';
 import { type LoginsView, loginsPage } from '../../pages/logins-page.ts';
-import { formOf, loginFor, type PageDeps, type PageInput, returnOf } from './account.ts';
+import { formOf, loginFor, type PageDeps, type PageInput, queryOf, returnOf } from './account.ts';
 
 const LOGINS = '/account/logins';
 /** Of the text of an error of a provider in the log. */
@@ -40,7 +40,7 @@ export function providerLoginHandlers(deps: PageDeps) {
     finishLogin: async ({ request, params, log }: PageInput<'finishLogin'>): Promise<PageAnswer> => {
       const provider = providerOf(params);
       if (!provider) return show(404, notFoundPage());
-      const query = new URLSearchParams((request.url ?? '').split('?', 2)[1]);
+      const query = queryOf(request);
       const visitor = await sessions.visitor(request);
       const attempt = await attempts.take(visitor.formToken, query.get('state') ?? '');
       if (attempt?.provider !== provider.id) return show(400, loginOverPage(), visitor.headers);
