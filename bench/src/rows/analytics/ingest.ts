@@ -46,6 +46,7 @@ const movesOf = ({ repoIds }: OurStore, issueIds: readonly number[]): Records['t
     actorId: null,
     reason: null,
     durationMs: n,
+    lateUs: 0,
     enteredPipelineAt: new Date().toISOString(),
     isFirst: true,
   }));

@@ -4,7 +4,7 @@ import type { TransactionContext } from '../context/context.ts';
 
 export type IssueEvent = Extract<HostEvent, { kind: 'issue' }>;
 
-type StoredIssue = Omit<IssueRow, 'now' | 'ms_in_state'>;
+type StoredIssue = Omit<IssueRow, 'now' | 'ms_in_state' | 'late_us'>;
 
 /** The applied host facts of a locked issue. */
 export async function factsOf(unit: TransactionContext, issue: StoredIssue): Promise<HostFactsRow> {

@@ -28,6 +28,7 @@ export function recordTransition(
     actorId: actor.id,
     reason: actor.reason ?? null,
     durationMs: issue.ms_in_state,
+    lateUs: issue.late_us,
     enteredPipelineAt: issue.created_at,
     isFirst: (issue.reached_states & stateBit(move.to)) === 0,
   });

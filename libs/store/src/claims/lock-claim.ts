@@ -19,7 +19,7 @@ interface LockedClaimAndWorker extends LockedClaim {
   worker: WorkerRow | undefined;
 }
 
-const ISSUE = [...COLUMNS.issues, 'now', 'ms_in_state'];
+const ISSUE = [...COLUMNS.issues, 'now', 'ms_in_state', 'late_us'];
 const RUN = [...COLUMNS.runs, 'alive'];
 
 type Part = RawBuilder<unknown>;

@@ -4,7 +4,7 @@ import { checksFor } from '../checks/commit-checks.ts';
 import type { Tx } from '../driver/database.ts';
 import { jsonList } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
-import { type Post, postsFor } from '../intake/issue-talk.ts';
+import { MOST_POSTS_OF_KIND, type Post, postsFor } from '../intake/issue-talk.ts';
 import { ownPullRequestFor, type PullRequestRow } from '../intake/pull-requests.ts';
 import { hasIntelligence } from '../knowledge/find-items.ts';
 import { type EndedRun, endedRunsFor } from '../queue/runs.ts';
@@ -28,13 +28,16 @@ export interface TaskFacts extends Pick<RepoRow, 'owner' | 'name' | 'clone_url' 
   prompt: { version: number; instructions: string } | null;
   /** Whether there may be snippets about the repo. */
   has_intelligence: boolean;
-  /** Oldest first, at most 200. */
+  /** Oldest first, of each kind the newest MOST_POSTS_OF_KIND. */
   posts: Post[];
   /** The newest 20, newest first. */
   attempts: EndedRun[];
   /** By name, at most 100. */
   checks: NonNullable<TaskPayload['checks']>;
 }
+
+/** There are three kinds. */
+const MOST_POSTS = 3 * MOST_POSTS_OF_KIND;
 
 const PR_COLUMNS = ['number', 'url', 'head_sha', 'head_ref', 'title', 'body'];
 
@@ -47,7 +50,7 @@ const ofIssue = prepared(
       (select row_to_json(pr) from (${ownPullRequestFor(p('issueId'), p('tenantId'), PR_COLUMNS)}) pr) as pr,
       (select row_to_json(prompt) from (${promptFor(p)}) prompt) as prompt,
       ${hasIntelligence(p)} as has_intelligence,
-      ${jsonList(postsFor(p), 200)} as posts,
+      ${jsonList(postsFor(p), MOST_POSTS)} as posts,
       ${jsonList(endedRunsFor(p), 20)} as attempts,
       ${jsonList(checksFor(p), 100)} as checks
     from repos repo where repo.tenant_id = ${p('tenantId')} and repo.id = ${p('repoId')}`,

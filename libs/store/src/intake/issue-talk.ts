@@ -35,10 +35,17 @@ export async function insertRemarks(
 
 export type Post = Pick<Selectable<DB['review_comments']>, 'kind' | 'author' | 'body' | 'path' | 'line'>;
 
-/** All comments on an issue, oldest first. */
+/** One review has up to 201 of them. */
+export const MOST_POSTS_OF_KIND = 250;
+
+/** The newest comments of each kind on an issue, oldest first: a long review must not hide an answer after it. */
 export const postsFor = (p: Params<{ tenantId: number; issueId: number | null }>): RawBuilder<Post> => sql`
-  select kind, author, body, path, line from review_comments
-  where tenant_id = ${p('tenantId')} and issue_id = ${p('issueId')} order by created_at, id`;
+  select kind, author, body, path, line from (
+    select kind, author, body, path, line, created_at, id,
+      row_number() over (partition by kind order by created_at desc, id desc) as place
+    from review_comments where tenant_id = ${p('tenantId')} and issue_id = ${p('issueId')}
+  ) post
+  where place <= ${sql.lit(MOST_POSTS_OF_KIND)} order by created_at, id`;
 
 /** Review comments apply to one round: the next submission settles them. */
 export const clearReviewRemarks = (tx: Tx, tenantId: number, issueId: number): Promise<void> =>

@@ -71,7 +71,7 @@ function placeConditions(scope: IssueSelection['scope'], after: IssuePosition | 
 }
 
 /** A row in the form that the domain's `meets` expects. */
-export const filteredOf = (row: Omit<IssueRow, 'now' | 'ms_in_state'>): FilteredIssue => ({
+export const filteredOf = (row: Omit<IssueRow, 'now' | 'ms_in_state' | 'late_us'>): FilteredIssue => ({
   number: row.issue_number,
   state: row.state,
   isPaused: row.is_paused,

@@ -7,8 +7,11 @@ import { fleetNote } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import { factsOfAdmitted } from '../intake/host-facts.ts';
 
-/** A locked issue: its row, the transaction's time by the store's clock, and its time in state until then. */
-export type IssueRow = Selectable<DB['issues']> & { now: string; ms_in_state: number };
+/**
+ * A locked issue: its row, the transaction's time by the store's clock, and its time in state until then. `late_us` is not 0
+ * when the transaction began before the change that it waited for: so many microseconds.
+ */
+export type IssueRow = Selectable<DB['issues']> & { now: string; ms_in_state: number; late_us: number };
 
 interface IssueNumberKey {
   tenantId: number;
@@ -17,11 +20,12 @@ interface IssueNumberKey {
 }
 
 const now = svcNow.as('now');
-/** Not negative: a transaction that waited for the row began before the change that it waited for. */
 const msInState = sql<number>`
   greatest(0, (extract(epoch from (svc_now() - state_entered_at)) * 1000)::bigint)`.as('ms_in_state');
+const lateUs = sql<number>`
+  greatest(0, (extract(epoch from (state_entered_at - svc_now())) * 1000000)::bigint)`.as('late_us');
 /** What a locked issue has beside its columns. */
-export const AT_LOCK = [now, msInState] as const;
+export const AT_LOCK = [now, msInState, lateUs] as const;
 
 const locked = prepared('lock-issue', (db, p: Params<{ tenantId: number; issueId: number }>) =>
   db

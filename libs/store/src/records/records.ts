@@ -19,6 +19,8 @@ interface TransitionInput {
   reason: string | null;
   /** Milliseconds in the state that it left. */
   durationMs: number;
+  /** Microseconds of its time after the beginning of the transaction. */
+  lateUs: number;
   /** ISO 8601. */
   enteredPipelineAt: string;
   /** Whether this is the first time in the new state. */
@@ -205,10 +207,10 @@ const insert = preparedWrite('insert-records', (_db, p: Params<Texts & { tenantI
       insert into transitions (tenant_id, repo_id, issue_id, from_state, to_state, trigger, forced, agent, actor_type,
         actor_id, reason, duration_in_from_ms, at)
       select ${p('tenantId')}, t."repoId", t."issueId", t."from", t."to", t."trigger", t.forced, t.agent, t."actorType",
-        t."actorId", t.reason, t."durationMs", greatest(svc_now(), i.state_entered_at)
+        t."actorId", t.reason, t."durationMs", svc_now() + t."lateUs" * interval '1 microsecond'
       from jsonb_to_recordset(${p('transitions')}::jsonb) as t ("repoId" bigint, "issueId" bigint, "from" text, "to" text,
-        "trigger" text, forced boolean, agent text, "actorType" text, "actorId" text, reason text, "durationMs" bigint)
-      left join issues i on i.tenant_id = ${p('tenantId')} and i.id = t."issueId"`,
+        "trigger" text, forced boolean, agent text, "actorType" text, "actorId" text, reason text, "durationMs" bigint,
+        "lateUs" bigint)`,
     story: sql`
       insert into issue_events (tenant_id, created_at, issue_id, actor_type, actor_id, status, details, state)
       select ${p('tenantId')}, ${laterThanAll('e."issueId"', p('tenantId'))}, e."issueId", e."actorType", e."actorId", e.status, e.details, e.state

@@ -58,6 +58,7 @@ test('writes the entries of each log in chronological order', async () => {
           enteredPipelineAt: '2026-01-01T00:00:00.000Z',
           isFirst: true,
           durationMs: 5,
+          lateUs: 0,
         },
         {
           repoId,
@@ -72,6 +73,7 @@ test('writes the entries of each log in chronological order', async () => {
           enteredPipelineAt: '2026-01-01T00:00:00.000Z',
           isFirst: true,
           durationMs: 6_000_000_000,
+          lateUs: 0,
         },
       ],
       issueEvents: [
