@@ -134,6 +134,12 @@ export const monitorSurface = defineSurface({
     expected('/api/runs/', '/api/runs/:runId', '/artefacts'),
     expected('/api/timeline/', '/api/timeline/:owner/:repo/:issue'),
     {
+      prefix: '/api/intelligence/',
+      suffixes: ['/'],
+      methods: ['get'],
+      refusal: { code: 'INVALID_INPUT', message: 'id: must not be empty' },
+    },
+    {
       prefix: '/api/projections/',
       suffixes: ['/retry', '/discard'],
       methods: ['post'],

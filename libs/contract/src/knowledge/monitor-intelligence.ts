@@ -151,7 +151,7 @@ const listIntelligence = route({
 const params = z.object({
   id: z
     .string()
-    .regex(/\S/, 'Invalid id: must not be empty')
+    .regex(/\S/, 'must not be empty')
     .meta({ description: 'Item id.', example: '0198c5a4-7c1e-7000-8000-000000000001' }),
 });
 const refusals = { params: { code: 'INVALID_INPUT' } } as const;
@@ -214,7 +214,7 @@ const supersedeIntelligence = route({
   summary: 'Supersede an intelligence item',
   description: 'Replaces an approved item by another item of the same repo.',
   body: z.object({
-    supersededBy: z.uuid('supersededBy must be the id of another item of the same repo'),
+    supersededBy: z.uuid('must be the id of another item of the same repo'),
     reason: Reason.optional(),
   }),
   errors: [...move.errors, { code: 'INVALID_INPUT', description: 'The other item cannot replace this item' }],

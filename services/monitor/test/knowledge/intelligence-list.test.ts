@@ -96,6 +96,7 @@ describe('the list', () => {
     '/api/intelligence?repo=acme/shop&min_confidence=1.5',
     '/api/intelligence?repo=acme/shop&min_confidence=x',
     '/api/intelligence?repo=acme/shop&limit=x',
+    '/api/intelligence/',
     '/api/intelligence/%20',
     '/api/intelligence/retrieve?repo=acme/shop',
     '/api/intelligence/retrieve?agent=developer',
