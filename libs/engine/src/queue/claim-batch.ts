@@ -35,10 +35,16 @@ interface Batch {
   results: Map<ClaimRequest, Result>;
   /** Generation of the next token of each request; absent = 0. */
   generations: Map<ClaimRequest, number>;
+  /** It retries one request that lost a race for its token. A second race fails it: a retry never retries again. */
+  isRetry: boolean;
 }
 
-async function claimDistinct(engine: Engine, requests: readonly ClaimRequest[]): Promise<Map<ClaimRequest, Result>> {
-  const batch: Batch = { results: new Map(), generations: new Map() };
+async function claimDistinct(
+  engine: Engine,
+  requests: readonly ClaimRequest[],
+  isRetry = false,
+): Promise<Map<ClaimRequest, Result>> {
+  const batch: Batch = { results: new Map(), generations: new Map(), isRetry };
   const [first] = requests;
   if (!first) return batch.results;
   const isOpen = first.repoIds?.length !== 0 && !(await isDayUsedUp(engine, first.tenantId));
@@ -64,8 +70,8 @@ const claimWithin = (
     claimInRounds(engine, batch, [request], { claimNext: claimWithinLimits, agents }),
   );
 
-async function claimAlone(engine: Engine, request: ClaimRequest): Promise<BatchedClaim | null> {
-  const result = (await claimDistinct(engine, [request])).get(request);
+async function retryAlone(engine: Engine, request: ClaimRequest): Promise<BatchedClaim | null> {
+  const result = (await claimDistinct(engine, [request], true)).get(request);
   if (result?.status === 'rejected') throw result.reason;
   return result?.value ?? null;
 }
@@ -105,7 +111,7 @@ async function claimChecked(
     const { request } = token;
     if (answer.is_draining) draining.add(request);
     if (!answer.is_own) batch.results.set(request, { status: 'rejected', reason: unknownWorker(request.workerId) });
-    else if (answer.task) claims.push({ ...token, row: answer.task });
+    else if (answer.task) claims.push(used(batch, { ...token, row: answer.task }));
     else if (answer.is_repeated) repeated.push(request);
     else without.push(request);
   }
@@ -132,10 +138,14 @@ interface Token {
 }
 
 function nextToken({ generations }: Batch, request: ClaimRequest): Token {
-  const generation = generations.get(request) ?? 0;
-  generations.set(request, generation + 1);
-  const claimToken = claimTokenOf(request, generation);
+  const claimToken = claimTokenOf(request, generations.get(request) ?? 0);
   return { request, claimToken, tokenHash: hashToken(claimToken) };
+}
+
+/** The next claim of the request gets another token. A request without a task keeps its token: a retry looks for it. */
+function used({ generations }: Batch, claim: NewClaim): NewClaim {
+  generations.set(claim.request, (generations.get(claim.request) ?? 0) + 1);
+  return claim;
 }
 
 /**
@@ -201,14 +211,14 @@ async function claimRound(
   const rows = await claimNext(engine.store.tenant, tenantId, { ...order, agents, claimers, leaseMs });
   return rows.flatMap((row) => {
     const token = tokens.get(row.claim_token_hash);
-    return token ? [{ ...token, row }] : [];
+    return token ? [used(batch, { ...token, row })] : [];
   });
 }
 
 /** Does the work; if it fails, the requests without a result fail with it. */
 async function withResults(
   engine: Engine,
-  { results }: Batch,
+  { results, isRetry }: Batch,
   requests: readonly ClaimRequest[],
   work: () => Promise<void>,
 ): Promise<void> {
@@ -216,21 +226,21 @@ async function withResults(
     await work();
   } catch (reason) {
     const left = requests.filter((request) => !results.has(request));
-    for (const [request, end] of await resultsAfterError(engine, left, reason)) results.set(request, end);
+    const mayRetry = !isRetry && isUniqueViolation(reason, 'runs_by_token');
+    for (const [request, end] of await resultsAfterError(engine, left, { reason, mayRetry })) results.set(request, end);
   }
 }
 
-/** Concurrent attempts of one claim: one of them has the task now, and the other finds it. Otherwise all failed. */
+/** After a race of attempts of one claim, one has the task and a retry of the other finds it. Otherwise all failed. */
 function resultsAfterError(
   engine: Engine,
   left: readonly ClaimRequest[],
-  reason: unknown,
+  { reason, mayRetry }: { reason: unknown; mayRetry: boolean },
 ): Promise<[ClaimRequest, Result][]> {
-  const isRace = isUniqueViolation(reason, 'runs_by_token');
   return Promise.all(
     left.map(async (request): Promise<[ClaimRequest, Result]> => {
-      if (!isRace) return [request, { status: 'rejected', reason }];
-      const [result] = await Promise.allSettled([claimAlone(engine, request)]);
+      if (!mayRetry) return [request, { status: 'rejected', reason }];
+      const [result] = await Promise.allSettled([retryAlone(engine, request)]);
       return [request, result];
     }),
   );

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { type ClaimRequest, claim, drainWorker, registerWorker, report, returnClaim, start } from '@pipeline/engine';
+import { sql } from 'kysely';
 import { ALL_TASKS, WORKER } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
@@ -93,6 +94,44 @@ test('repeats one claim and makes others in the same batch', async () => {
   const tasks = await Promise.all(requests.map((request) => claim(bench.engine, request)));
   expect(tasks.map((task) => task?.issueNumber)).toEqual([2, 1, 3]);
   expect(tasks[1]?.claimToken).toBe(first?.claimToken);
+});
+
+const setPoolSize = (size: number) =>
+  database.db.updateTable('repos').set({ pool_size: size }).where('tenant_id', '=', bench.tenantId).execute();
+
+test('repeats a claim of a repo with a pool size, and other workers still claim there', async () => {
+  await setPoolSize(2);
+  const other = await registerWorker(bench.engine, bench.tenantId, { ...WORKER, name: 'other' });
+  const first = await claimed();
+  expect(first?.issueNumber).toBe(1);
+  const { claimSecret: _, ...without } = requestOf({ workerId: other });
+  const [again, beside] = await Promise.all([claimed(), claim(bench.engine, without)]);
+  expect(again).toEqual(first);
+  expect(beside?.issueNumber).toBe(2);
+});
+
+test('repeats a claim that followed one without a task', async () => {
+  await setPoolSize(1);
+  const blocking = await claimed({ claimSecret: 'another' });
+  expect(await claimed()).toBeNull();
+  await returnClaim(bench.engine, refOf(blocking));
+  const first = await claimed();
+  expect(first?.issueNumber).toBe(1);
+  expect(await claimed()).toEqual(first);
+});
+
+test('fails a claim whose token stays in use by another run, instead of retrying without end', async () => {
+  const { db } = database;
+  await sql`
+    create function refuse_run() returns trigger language plpgsql as $$
+      begin raise unique_violation using constraint = 'runs_by_token',
+        message = 'duplicate key value violates unique constraint "runs_by_token"'; end $$`.execute(db);
+  await sql`create trigger refuse_run before insert on runs for each row execute function refuse_run()`.execute(db);
+  try {
+    await expect(claimed()).rejects.toThrow('runs_by_token');
+  } finally {
+    await sql`drop function refuse_run cascade`.execute(db);
+  }
 });
 
 test('stores neither the token nor the key', async () => {
