@@ -18,6 +18,7 @@ import {
   restartPendingTask,
   resumePendingTask,
   setPaused,
+  updateIssue,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { Actor, CurrentWork, IssueContext, IssueKey, OnIssue, WorkTask } from '../context/issue-context.ts';
@@ -167,16 +168,22 @@ async function unblock(unit: TransactionContext, { subject, work }: OnIssue, act
 /**
  * Never changes the state: restarts the state's task from attempt 0. In failure-blocked it is the task of the state
  * that failed; the block ends when its outcome is applied. A used-up budget keeps holding it: otherwise anybody who may
- * comment could exceed the limit. Raising the limit releases it immediately.
+ * comment could exceed the limit. Raising the limit releases it immediately. The restarted task replaces the automatic
+ * lift of the block, which would cancel it; if it fails too, its failure sets a new one.
  */
 async function retry(unit: TransactionContext, { subject, work }: OnIssue): Promise<IssueContext> {
   const { issue, workflow } = subject;
   const from = issue.state === 'failure-blocked' ? (issue.blocked_from_state ?? issue.state) : issue.state;
   const taskType = taskTypeOf(workflow, from as State);
   if (!taskType) return subject;
-  await projectIssue(unit, subject, [], await restarted(unit, subject, { work, taskType, from: from as State }));
-  return subject;
+  const task = await restarted(unit, subject, { work, taskType, from: from as State });
+  if (task && issue.auto_unblock_at !== null) unit.send(updateIssue(unit.tx, unit.tenantId, issue.id, NO_LIFT));
+  const after = task ? { ...subject, issue: { ...issue, ...NO_LIFT } } : subject;
+  await projectIssue(unit, after, [], task);
+  return after;
 }
+
+const NO_LIFT = { auto_unblock_at: null };
 
 /** The issue's task at its first attempt: its waiting one, or a new one; a claimed one goes on. */
 async function restarted(

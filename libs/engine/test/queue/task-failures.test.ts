@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { autoUnblock, fail, releaseDue } from '@pipeline/engine';
-import { drain, finish, refOf, say, step, take, workUntil } from '../harness.ts';
+import { drain, finish, goodOutcome, refOf, say, step, take, workUntil } from '../harness.ts';
 import { Stage } from '../stage.ts';
 
 const bench = new Stage();
@@ -239,6 +239,16 @@ describe('transient block -> automatic unblock', () => {
     bench.pass(86_400);
     await autoUnblock(bench.engine);
     expect((await bench.issue()).state).toBe('failure-blocked');
+  });
+
+  test('does not cancel the task of a person who has retried it meanwhile', async () => {
+    await failForGood();
+    await say(bench, 1, '/svc:retry');
+    expect(await bench.issue()).toMatchObject({ state: 'failure-blocked', auto_unblock_at: null });
+    const task = await take(bench);
+    bench.pass(30);
+    expect(await autoUnblock(bench.engine)).toBe(0);
+    expect(await finish(bench, task, goodOutcome('analyze', 1))).toMatchObject({ state: 'planning' });
   });
 
   test('never lifts a permanent one', async () => {
