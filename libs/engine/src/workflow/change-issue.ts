@@ -65,8 +65,11 @@ export function changeState(
 /** The times that `enterState` writes, in ISO 8601. */
 const enteredAt = (now: string, liftMs: number | null) => ({
   state_entered_at: now,
-  auto_unblock_at: liftMs === null ? null : new Date(Date.parse(now) + liftMs).toISOString(),
+  auto_unblock_at: liftAt(now, liftMs),
 });
+
+const liftAt = (now: string, liftMs: number | null): string | null =>
+  liftMs === null ? null : new Date(Date.parse(now) + liftMs).toISOString();
 
 /** The displayed error, and its fingerprint. */
 function lastErrorOf(issue: IssueRow, { lastError }: StopDetails) {
@@ -93,11 +96,9 @@ function autoUnblockIn(
 const isStillWaiting = ({ trigger }: Decision, actor: Actor): boolean =>
   trigger === 'exhausted' || (trigger === 'unblocked' && actor.type !== 'operator');
 
-/** Blocks that are lifted automatically. */
-const LIFTED: readonly (string | null)[] = ['transient', 'quota'];
-
 /**
- * Another failure in a stop: the state stays, the newest reason replaces the old one and may cancel the automatic lift.
+ * Another failure in a stop: the state stays, the newest reason replaces the old one and may set, keep or cancel the
+ * automatic lift.
  */
 export function updateStop(
   unit: TransactionContext,
@@ -107,15 +108,31 @@ export function updateStop(
 ): IssueContext {
   if (!stop) return subject;
   const { issue } = subject;
+  const block_classification = stop.blockClassification ?? issue.block_classification;
   const change = {
     block_reason: decision.blockReason,
-    block_classification: stop.blockClassification ?? issue.block_classification,
+    block_classification,
     ...lastErrorOf(issue, { lastError: stop.lastError ?? issue.last_error }),
+    auto_unblock_at: liftAfter(unit, issue, { block_classification, quotaMs: stop.quotaMs }),
   };
-  const keepsLift = LIFTED.includes(change.block_classification);
-  unit.send(setStop(unit.tx, issue, change, keepsLift));
-  return { ...subject, issue: { ...issue, ...change, ...(!keepsLift && { auto_unblock_at: null }) } };
+  unit.send(setStop(unit.tx, issue, change));
+  return { ...subject, issue: { ...issue, ...change } };
 }
+
+/** When a block is lifted after another failure in it. A lift that is set already keeps its time. */
+function liftAfter(
+  unit: TransactionContext,
+  issue: IssueRow,
+  { block_classification, quotaMs }: { block_classification: string | null; quotaMs: number | undefined },
+): string | null {
+  const { state, now, auto_unblock_at } = issue;
+  if (state !== 'failure-blocked' || !LIFTED.includes(block_classification)) return null;
+  if (auto_unblock_at !== null) return auto_unblock_at;
+  return liftAt(now, quotaMs ?? autoUnblockIn(unit, issue, { state, block_classification }));
+}
+
+/** Blocks that are lifted automatically. */
+const LIFTED: readonly (string | null)[] = ['transient', 'quota'];
 
 function recordBlock(unit: TransactionContext, moved: IssueContext, reasonBefore: string | null, actor: Actor): void {
   const { issue } = moved;

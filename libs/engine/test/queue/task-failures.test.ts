@@ -107,6 +107,18 @@ describe('a quota', () => {
     expect(await quota()).toMatchObject({ requeued: true });
   });
 
+  test('lifts the block automatically when the task of a retry in the block waited for it too', async () => {
+    await failNext('protected path touched', 'permanent');
+    await say(bench, 1, '/svc:retry');
+    await untilBlocked();
+    expect(await bench.issue()).toMatchObject({ state: 'failure-blocked', block_classification: 'quota' });
+    bench.pass(2 * HOUR - 1);
+    expect(await autoUnblock(bench.engine)).toBe(0);
+    bench.pass(1);
+    expect(await autoUnblock(bench.engine)).toBe(1);
+    expect((await bench.issue()).state).toBe('analyzing');
+  });
+
   test('is waited for another day when a person unblocks the issue', async () => {
     await untilBlocked();
     await say(bench, 1, '/svc:unblock');
@@ -249,6 +261,22 @@ describe('transient block -> automatic unblock', () => {
     bench.pass(30);
     expect(await autoUnblock(bench.engine)).toBe(0);
     expect(await finish(bench, task, goodOutcome('analyze', 1))).toMatchObject({ state: 'planning' });
+  });
+
+  test('lifts it once more when the task of a retry in the block has failed again', async () => {
+    await failForGood();
+    await say(bench, 1, '/svc:retry');
+    await failForGood();
+    expect(await bench.issue()).toMatchObject({ state: 'failure-blocked', auto_unblock_count: 0 });
+    expect(await autoUnblock(bench.engine)).toBe(1);
+    expect((await bench.issue()).state).toBe('analyzing');
+  });
+
+  test('never lifts a permanent one, also after a retry in a block that would have been lifted', async () => {
+    await failForGood();
+    await say(bench, 1, '/svc:retry');
+    await failNext('protected path touched', 'permanent');
+    expect(await bench.issue()).toMatchObject({ block_classification: 'permanent', auto_unblock_at: null });
   });
 
   test('never lifts a permanent one', async () => {

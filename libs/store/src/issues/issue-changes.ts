@@ -98,25 +98,21 @@ export async function enterState(
 /** Columns that change when something else stops an issue that is stopped already. */
 type Stop = Pick<
   Selectable<DB['issues']>,
-  'block_reason' | 'block_classification' | 'last_error' | 'error_fingerprint'
+  'block_reason' | 'block_classification' | 'last_error' | 'error_fingerprint' | 'auto_unblock_at'
 >;
 
-const stop = preparedPatch('set-stop', 'issues', (p: Params<Stop & { keepsLift: boolean }>) => ({
+const stop = preparedPatch('set-stop', 'issues', (p: Params<Stop>) => ({
   block_reason: p('block_reason'),
   block_classification: p('block_classification'),
   last_error: p('last_error'),
   error_fingerprint: p('error_fingerprint'),
-  auto_unblock_at: sql`case when ${p('keepsLift')}::boolean then auto_unblock_at end`,
+  auto_unblock_at: sql`${p('auto_unblock_at')}::timestamptz`,
   updated_at: svcNow,
 }));
 
-/** Replaces why a locked issue is stopped. @param keepsLift whether its block is still lifted automatically. */
-export const setStop = (
-  tx: Tx,
-  issue: { tenant_id: number; id: number },
-  change: Stop,
-  keepsLift: boolean,
-): Promise<void> => stop.run(tx, { ...change, tenantId: issue.tenant_id, id: issue.id, keepsLift });
+/** Replaces why a locked issue is stopped, and when its block is lifted automatically. */
+export const setStop = (tx: Tx, issue: { tenant_id: number; id: number }, change: Stop): Promise<void> =>
+  stop.run(tx, { ...change, tenantId: issue.tenant_id, id: issue.id });
 
 interface PlanChange {
   plan: string;
