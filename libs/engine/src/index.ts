@@ -34,6 +34,7 @@ export { listFindings } from './consistency/findings.ts';
 export { enqueueOrphan, OrphanWatch } from './consistency/orphans.ts';
 export { repairFinding, type StoreRepair } from './consistency/repairs.ts';
 export { type Engine, fencedBy, inTenant, type NotifiedChannel } from './context/context.ts';
+export { handleEach } from './context/handle-each.ts';
 export type { Actor, IssueKey } from './context/issue-context.ts';
 export { hashToken } from './context/token-hash.ts';
 export { costsOf } from './costs/cost-summary.ts';

@@ -166,6 +166,8 @@ function errorEntries(error: Error): [string, unknown][] {
     ['stack', stack],
   ];
   if (cause !== undefined) shown.push(['cause', cause]);
+  // No enumerable property, unlike those of other errors.
+  if (error instanceof AggregateError) shown.push(['errors', error.errors]);
   return [...shown, ...readEntries(error).filter(([key]) => !['name', 'message', 'stack', 'cause'].includes(key))];
 }
 

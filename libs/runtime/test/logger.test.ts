@@ -56,6 +56,16 @@ describe('createLogger', () => {
     });
   });
 
+  test('spells out the errors of an aggregate, each with its cause', async () => {
+    const { log, lines } = make();
+    log.error('no', { error: new AggregateError([new Error('row 1', { cause: new Error('locked') })], '1 of 2') });
+    await log.close();
+    expect(lines()[0]?.error).toMatchObject({
+      message: '1 of 2',
+      errors: [{ message: 'row 1', cause: { message: 'locked' } }],
+    });
+  });
+
   test('spells out errors with their causes', async () => {
     const { log, lines } = make();
     log.error('no', { error: new Error('outer', { cause: new TypeError('inner') }) });

@@ -13,6 +13,7 @@ import {
   tenantsHeldByBudget,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
+import { handleEach } from '../context/handle-each.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
 import { projectIssue } from '../outbox/project.ts';
 import { reportDayThresholds, reportIssueThresholds, resolvePastDays } from './budget-thresholds.ts';
@@ -33,22 +34,37 @@ const MAX_SHOWN_ON_HOST = 50;
  * @returns whether there is more to do immediately.
  */
 export async function enforceBudgets(engine: Engine): Promise<boolean> {
+  const { fleet } = engine.store;
   const { dailyUsd, perIssueUsd } = engine.settings().costLimits;
-  const days = await budgetDays(engine.store.fleet, dailyUsd === null ? null : dailyUsd * 0.8);
-  for (const tenantId of new Set(days.map((day) => day.tenant_id))) await reportDays(engine, tenantId);
-  for (const { tenant_id, id } of await issuesWithOutdatedReport(engine.store.fleet, perIssueUsd, BATCH)) {
-    await reportIssue(engine, tenant_id, id);
-  }
+  const days = await budgetDays(fleet, dailyUsd === null ? null : dailyUsd * 0.8);
   const usedUp = new Set(
     days.filter((day) => day.is_today && isUsedUp(day.spent_usd, dailyUsd)).map((day) => day.tenant_id),
   );
-  let full = false;
-  for (const tenantId of usedUp) full = (await holdTenant(engine, tenantId)) || full;
-  for (const tenantId of await tenantsHeldByBudget(engine.store.fleet)) {
-    if (!usedUp.has(tenantId)) full = (await releaseTenant(engine, tenantId)) || full;
-  }
-  return full;
+  const reported = new Set(days.map((day) => day.tenant_id));
+  const issues = await issuesWithOutdatedReport(fleet, perIssueUsd, BATCH);
+  const released = (await tenantsHeldByBudget(fleet)).filter((tenantId) => !usedUp.has(tenantId));
+  return runSteps([
+    ...[...reported].map((tenantId) => ({ tenantId, run: () => reportDays(engine, tenantId) })),
+    ...issues.map(({ tenant_id: tenantId, id: issueId }) => ({
+      tenantId,
+      issueId,
+      run: () => reportIssue(engine, tenantId, issueId),
+    })),
+    ...[...usedUp].map((tenantId) => ({ tenantId, run: () => holdTenant(engine, tenantId) })),
+    ...released.map((tenantId) => ({ tenantId, run: () => releaseTenant(engine, tenantId) })),
+  ]);
 }
+
+interface Step {
+  tenantId: number;
+  issueId?: number | null;
+  /** @returns true if there is more to do. */
+  run: () => Promise<unknown>;
+}
+
+/** Runs each step, also if one before it has failed. @returns whether there is more to do. */
+const runSteps = async (steps: readonly Step[]): Promise<boolean> =>
+  (await handleEach('budgets', steps, ({ run }) => run())).includes(true);
 
 const reportDays = (engine: Engine, tenantId: number): Promise<void> =>
   inTenant(engine, tenantId, async (unit) => {
@@ -67,20 +83,26 @@ const reportIssue = (engine: Engine, tenantId: number, issueId: number): Promise
 async function holdTenant(engine: Engine, tenantId: number): Promise<boolean> {
   const db = engine.store.tenant;
   const untold = MAX_SHOWN_ON_HOST - (await countHeldByBudget(db, tenantId, MAX_SHOWN_ON_HOST));
-  for (const task of untold > 0 ? await claimableTasks(db, tenantId, untold) : []) {
-    await updateHold(engine, tenantId, { taskId: task.id, issueId: task.issue_id, from: null });
-  }
-  return (await holdClaimable(db, tenantId, BATCH)) === BATCH;
+  const next = untold > 0 ? await claimableTasks(db, tenantId, untold) : [];
+  return runSteps([
+    ...next.map((task) => holdOf(engine, tenantId, task, null)),
+    { tenantId, run: async () => (await holdClaimable(db, tenantId, BATCH)) === BATCH },
+  ]);
 }
 
 async function releaseTenant(engine: Engine, tenantId: number): Promise<boolean> {
   const { perIssueUsd } = engine.settings().costLimits;
   const tasks = await releasableFromBudget(engine.store.tenant, tenantId, perIssueUsd, BATCH);
-  for (const task of tasks) {
-    await updateHold(engine, tenantId, { taskId: task.id, issueId: task.issue_id, from: 'budget' });
-  }
+  await runSteps(tasks.map((task) => holdOf(engine, tenantId, task, 'budget')));
   return tasks.length === BATCH;
 }
+
+const holdOf = (
+  engine: Engine,
+  tenantId: number,
+  { id: taskId, issue_id: issueId }: { id: string; issue_id: number | null },
+  from: HeldTask['from'],
+) => ({ tenantId, issueId, run: () => updateHold(engine, tenantId, { taskId, issueId, from }) });
 
 interface HeldTask {
   taskId: string;

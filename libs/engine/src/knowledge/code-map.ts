@@ -9,6 +9,7 @@ import {
   wantScan,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
+import { countHandled } from '../context/handle-each.ts';
 import { type EventSubject, recordPipelineEvent } from '../records/records.ts';
 import { enqueueSide } from '../tasks/side-tasks.ts';
 
@@ -31,11 +32,8 @@ export function recordMerge(
  * @returns how many were enqueued.
  */
 export async function enqueueDueScans(engine: Engine): Promise<number> {
-  let enqueued = 0;
-  for (const due of await dueScans(engine.store.fleet, BATCH)) {
-    if (await inTenant(engine, due.tenant_id, (unit) => enqueueScan(unit, due))) enqueued += 1;
-  }
-  return enqueued;
+  const scans = await dueScans(engine.store.fleet, BATCH);
+  return countHandled('due scans', scans, (due) => inTenant(engine, due.tenant_id, (unit) => enqueueScan(unit, due)));
 }
 
 async function enqueueScan(unit: TransactionContext, due: DueScan): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { DAY_MS } from '@pipeline/domain';
 import { lockWorker, type SilenceLimits, silenceOf, silentWorkers } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
+import { countHandled } from '../context/handle-each.ts';
 import { recordDeparture, recordSilence } from './worker-status.ts';
 
 const BATCH = 500;
@@ -14,11 +15,8 @@ const GONE_MS = DAY_MS;
  */
 export async function watchSilence(engine: Engine): Promise<number> {
   const limits = { offlineMs: engine.settings().workerSilenceMs, goneMs: GONE_MS };
-  let changed = 0;
-  for (const { tenant_id, id } of await silentWorkers(engine.store.fleet, limits, BATCH)) {
-    if (await recordIfSilent(engine, tenant_id, id, limits)) changed += 1;
-  }
-  return changed;
+  const silent = await silentWorkers(engine.store.fleet, limits, BATCH);
+  return countHandled('silent workers', silent, ({ tenant_id, id }) => recordIfSilent(engine, tenant_id, id, limits));
 }
 
 function recordIfSilent(engine: Engine, tenantId: number, workerId: string, limits: SilenceLimits): Promise<boolean> {

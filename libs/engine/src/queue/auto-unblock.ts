@@ -1,6 +1,7 @@
 import { formatSlug } from '@pipeline/domain';
 import { dueAutoUnblocks, lockIssue, updateIssue } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
+import { countHandled } from '../context/handle-each.ts';
 import type { Actor } from '../context/issue-context.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
 import { moveBy } from '../workflow/move.ts';
@@ -18,14 +19,12 @@ const QUOTA = systemActor('wait for a quota over');
  * @returns how many were lifted.
  */
 export async function autoUnblock(engine: Engine, onLifted?: (repo: string) => void): Promise<number> {
-  let lifted = 0;
-  for (const { tenant_id, id } of await dueAutoUnblocks(engine.store.fleet, BATCH)) {
+  const due = await dueAutoUnblocks(engine.store.fleet, BATCH);
+  return countHandled('blocks to lift', due, async ({ tenant_id, id }) => {
     const repo = await lift(engine, tenant_id, id);
-    if (repo === null) continue;
-    lifted += 1;
-    onLifted?.(repo);
-  }
-  return lifted;
+    if (repo !== null) onLifted?.(repo);
+    return repo !== null;
+  });
 }
 
 function lift(engine: Engine, tenantId: number, issueId: number): Promise<string | null> {

@@ -17,6 +17,7 @@ import {
   updateIssue,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
+import { countHandled } from '../context/handle-each.ts';
 import { ENGINE, type HeldClaim } from '../context/issue-context.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
 import { currentHold } from '../costs/holds.ts';
@@ -51,14 +52,11 @@ export async function reclaimStalled(engine: Engine): Promise<number> {
   });
 }
 
-async function reclaimEach(engine: Engine, candidates: readonly TaskRef[], how: ReclaimRule): Promise<number> {
-  let taken = 0;
-  for (const { tenant_id, id, run_id, issue_id } of candidates) {
-    if (run_id === null) continue;
-    if (await reclaim(engine, tenant_id, { taskId: id, runId: run_id, issueId: issue_id }, how)) taken += 1;
-  }
-  return taken;
-}
+const reclaimEach = (engine: Engine, candidates: readonly TaskRef[], how: ReclaimRule): Promise<number> =>
+  countHandled('claims to take back', candidates, async ({ tenant_id, id, run_id, issue_id }) => {
+    if (run_id === null) return false;
+    return reclaim(engine, tenant_id, { taskId: id, runId: run_id, issueId: issue_id }, how);
+  });
 
 export interface HeldTask {
   taskId: string;
@@ -148,13 +146,11 @@ async function requeue(
 export async function releaseDue(engine: Engine): Promise<number> {
   const due = await dueHeldTasks(engine.store.fleet, BATCH);
   const { perIssueUsd } = engine.settings().costLimits;
-  let released = 0;
-  for (const { tenant_id, id } of due) {
-    if (!(await releaseHeldTask(engine.store.tenant, tenant_id, id, perIssueUsd))) continue;
-    released += 1;
+  return countHandled('held tasks to release', due, async ({ tenant_id, id }) => {
+    if (!(await releaseHeldTask(engine.store.tenant, tenant_id, id, perIssueUsd))) return false;
     engine.notify('svc_tasks', tenant_id);
-  }
-  return released;
+    return true;
+  });
 }
 
 /** Takes back every claim that a worker holds, each in a transaction of its own. */

@@ -1,6 +1,7 @@
 import { COMPARED_TASK_WAIT_MS } from '@pipeline/domain';
 import { releaseStrandedTask, type StrandedTask, strandedTasks } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
+import { countHandled } from '../context/handle-each.ts';
 
 const BATCH = 500;
 
@@ -11,13 +12,12 @@ const BATCH = 500;
  * @returns how many were released.
  */
 export async function releaseStranded(engine: Engine, onReleased?: (task: StrandedTask) => void): Promise<number> {
-  let released = 0;
-  for (const task of await strandedTasks(engine.store.fleet, COMPARED_TASK_WAIT_MS, BATCH)) {
+  const stranded = await strandedTasks(engine.store.fleet, COMPARED_TASK_WAIT_MS, BATCH);
+  return countHandled('compared tasks to release', stranded, async (task) => {
     const key = { tenantId: task.tenant_id, taskId: task.id };
-    if (!(await releaseStrandedTask(engine.store.tenant, key, COMPARED_TASK_WAIT_MS))) continue;
-    released += 1;
+    if (!(await releaseStrandedTask(engine.store.tenant, key, COMPARED_TASK_WAIT_MS))) return false;
     engine.notify('svc_tasks', task.tenant_id);
     onReleased?.(task);
-  }
-  return released;
+    return true;
+  });
 }

@@ -15,6 +15,7 @@ import {
   updateTrack,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
+import { handleEach } from '../context/handle-each.ts';
 import { ENGINE } from '../context/issue-context.ts';
 import { recordPipelineEvent } from '../records/records.ts';
 import { nextRunOf } from './cadence.ts';
@@ -35,18 +36,13 @@ interface RunResult {
  * @throws AggregateError when some repos failed; the others have run.
  */
 export async function runDueTracks(engine: Engine): Promise<RunResult> {
+  const repos = await reposWithDueTracks(engine.store.fleet);
+  const results = await handleEach('repos with due tracks', repos, (repo) => runRepo(engine, repo));
   const total = { runs: 0, issues: 0 };
-  const errors: unknown[] = [];
-  for (const repo of await reposWithDueTracks(engine.store.fleet)) {
-    try {
-      const { runs, issues } = await runRepo(engine, repo);
-      total.runs += runs;
-      total.issues += issues;
-    } catch (error) {
-      errors.push(error);
-    }
+  for (const { runs, issues } of results) {
+    total.runs += runs;
+    total.issues += issues;
   }
-  if (errors.length > 0) throw new AggregateError(errors, `the tracks of ${errors.length} repos could not be run`);
   return total;
 }
 

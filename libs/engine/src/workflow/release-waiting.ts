@@ -10,6 +10,7 @@ import {
   subtasksOf,
 } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
+import { countHandled } from '../context/handle-each.ts';
 import { ENGINE, type IssueContext } from '../context/issue-context.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
 import { moveBy } from './move.ts';
@@ -22,14 +23,12 @@ const BATCH = 500;
  * @returns how many moved.
  */
 export async function releaseWaiting(engine: Engine): Promise<number> {
-  let moved = 0;
-  for (const { tenant_id, id } of await releasableIssues(engine.store.fleet, BATCH)) {
-    if (await release(engine, tenant_id, id, 'dependency-blocked')) moved += 1;
-  }
-  for (const { tenant_id, id } of await finishedEpics(engine.store.fleet, BATCH)) {
-    if (await release(engine, tenant_id, id, 'waiting-for-subtasks')) moved += 1;
-  }
-  return moved;
+  const { fleet } = engine.store;
+  const waiting = [
+    ...(await releasableIssues(fleet, BATCH)).map((issue) => ({ ...issue, state: 'dependency-blocked' as const })),
+    ...(await finishedEpics(fleet, BATCH)).map((issue) => ({ ...issue, state: 'waiting-for-subtasks' as const })),
+  ];
+  return countHandled('waiting issues', waiting, ({ tenant_id, id, state }) => release(engine, tenant_id, id, state));
 }
 
 type Waiting = 'dependency-blocked' | 'waiting-for-subtasks';

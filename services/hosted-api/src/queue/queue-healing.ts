@@ -1,4 +1,4 @@
-import { type Engine, reclaimExpired, releaseDue } from '@pipeline/engine';
+import { type Engine, handleEach, reclaimExpired, releaseDue } from '@pipeline/engine';
 import { type Logger, type LoopMetrics, type Periodic, runPeriodically } from '@pipeline/runtime';
 
 const EVERY_MS = 5_000;
@@ -14,8 +14,7 @@ export function queueHealing(
   const tick = async () => {
     // The store watch has already logged that the store is unavailable.
     if (!storeReady()) return;
-    await reclaimExpired(engine);
-    await releaseDue(engine);
+    await handleEach('queue healing', [reclaimExpired, releaseDue], (heal) => heal(engine));
   };
   return runPeriodically(tick, { name: 'queue-healing', everyMs: EVERY_MS, log, metrics });
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { comparedAgentOf } from '@pipeline/domain';
 import { actOnIssue, drainWorker } from '@pipeline/engine';
 import { findIssue, jsonb } from '@pipeline/store';
+import { sql } from 'kysely';
 import { labelIssue, makeTenant, register, type Tenant, testHosted, WORK } from '../support/hosted.ts';
 
 const hosting = testHosted();
@@ -228,6 +229,25 @@ test('a claim whose worker fell silent goes back to the queue, without any monit
     return (await claim()).body.task;
   });
   expect(again).toMatchObject({ id: task.id, attempt: 1 });
+});
+
+test('a claim that cannot be taken back does not keep tasks from their release after a backoff', async () => {
+  const silent = await claimOne();
+  const failed = await claimOne();
+  await failed.say('fail', { errorMessage: 'connection reset', errorClass: 'transient' });
+  const { db } = database;
+  await sql`
+    create function refuse_task() returns trigger language plpgsql as $$
+      begin raise exception 'bad row'; end $$`.execute(db);
+  await sql`
+    create trigger refuse_task before update on tasks for each row
+      when (old.id = ${sql.lit(silent.task.id)}) execute function refuse_task()`.execute(db);
+  const heal = hosting.api.context.loops.find((loop) => loop.name === 'queue-healing');
+  const again = await later(700_000, async () => {
+    await expect(heal?.tick()).rejects.toThrow('queue healing: 1 of 2 failed');
+    return (await failed.claim()).body.task;
+  }).finally(() => sql`drop function refuse_task cascade`.execute(db));
+  expect(again).toMatchObject({ issueNumber: 1, attempt: 1 });
 });
 
 describe('interface: States and transitions, rows of Task', () => {
