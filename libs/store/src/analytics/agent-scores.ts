@@ -66,7 +66,7 @@ export async function agentScores(
       order by s.tenant_id, s.issue_id, i.invocation_index
     ), work as materialized (
       select r.tenant_id, r.issue_id, r.id as run_id, coalesce(r.cost_usd, 0) as usd,
-        (extract(epoch from r.finished_at - r.claimed_at) * 1000)::float8 as ms
+        (case when r.status <> 'cancelled' then extract(epoch from r.finished_at - r.claimed_at) * 1000 end)::float8 as ms
       from merged m join runs r on r.tenant_id = m.tenant_id and r.issue_id = m.issue_id
       where r.task_type = 'develop' and r.claimed_at < m.at
     ), facts (tenant_id, issue_id, compared_agent, agent, model, by_review, by_checks, ms, usd, calls, unreported, checked,

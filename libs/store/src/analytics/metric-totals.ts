@@ -67,7 +67,7 @@ export async function taskTypesThatRan(fleet: Db): Promise<TaskType[]> {
   return rows.map(({ task_type }) => task_type);
 }
 
-/** Runs of all tenants that ended within a window, and how long each took, in seconds. */
+/** Runs of all tenants that ended by themselves within a window, and how long each took, in seconds. */
 export async function endedRuns(
   fleet: Db,
   window: { from: string; to: string; agents: readonly string[] },
@@ -80,7 +80,8 @@ export async function endedRuns(
     select u.task_type, extract(epoch from u.finished_at - u.claimed_at)::float8 as seconds
     from repos r join runs u on u.tenant_id = r.tenant_id and u.repo_id = r.id
     where r.enabled and u.agent = any(${agents}::text[]) and u.claimed_at > ${from}::timestamptz - interval '1 day'
-      and u.finished_at > ${from}::timestamptz and u.finished_at <= ${to}::timestamptz`.execute(fleet);
+      and u.finished_at > ${from}::timestamptz and u.finished_at <= ${to}::timestamptz
+      and u.status <> 'cancelled'`.execute(fleet);
   return rows;
 }
 

@@ -24,7 +24,10 @@ const locked = prepared('lock-run', (db, p: Params<{ tenantId: number; runId: nu
 export const lockRun = (tx: Tx, tenantId: number, runId: number): Promise<RunRow | undefined> =>
   locked.first(tx, { tenantId, runId });
 
-const cancelled = preparedPatch('cancel-run', 'runs', () => ({ status: sql.lit('cancelled' as const) }));
+const cancelled = preparedPatch('cancel-run', 'runs', () => ({
+  status: sql.lit('cancelled' as const),
+  finished_at: svcNow,
+}));
 
 /** Withdraws a claim: its worker is notified at its next request. The caller has locked its task. */
 export const cancelRun = (tx: Tx, tenantId: number, runId: number): Promise<void> =>

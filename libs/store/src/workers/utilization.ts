@@ -16,6 +16,8 @@ export interface Utilization {
  * of these workers in that time, by index runs_of_worker.
  */
 export async function utilization(fleet: Db, windowMs: number): Promise<Utilization[]> {
+  // The worker of a cancelled run learns of it later; its lease ends as soon as it has acknowledged that.
+  const ended = sql`case when r.status <> 'cancelled' then r.finished_at end`;
   const from = sql`svc_now() - ${msInterval(windowMs)}`;
   // Times are aggregated by worker in one relation without a lateral subquery, which a distributed store would refuse;
   // the rest of the statement reads only that relation.
@@ -29,7 +31,7 @@ export async function utilization(fleet: Db, windowMs: number): Promise<Utilizat
       group by p.tenant_id, p.worker_id
     ), claims as materialized (
       select v.tenant_id, v.id as worker_id, range_agg(tstzrange(r.claimed_at,
-        greatest(r.claimed_at, coalesce(r.finished_at, least(r.lease_expires_at, svc_now()))))) as held
+        greatest(r.claimed_at, coalesce(${ended}, least(r.lease_expires_at, svc_now()))))) as held
       from workers v join runs r on r.tenant_id = v.tenant_id and r.worker_id = v.id
       where v.left_at is null and r.claimed_at > ${from} - interval '1 day'
       group by v.tenant_id, v.id

@@ -39,7 +39,7 @@ function scoreOf(rows: Rows, pr: Rows['pullRequests'][number], mergedAt: number)
     passedChecks: !returns.includes('checks-failed'),
     isChecked: rows.checks.some(({ repoId, sha }) => repoId === pr.repoId && sha === pr.headSha),
     isReverted: revertedAt !== null && revertedAt <= mergedAt + 14 * DAY_MS,
-    ms: work.reduce((sum, { at, endedAt }) => sum + (endedAt === null ? 0 : endedAt - at), 0),
+    ms: work.reduce((sum, run) => sum + (run.status === 'cancelled' ? 0 : (run.endedAt ?? run.at) - run.at), 0),
     calls: work.flatMap(({ id }) => callsOf(id)),
   };
 }

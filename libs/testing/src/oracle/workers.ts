@@ -123,7 +123,10 @@ function utilizationOf({ runs, workerPeriods }: Rows, { id }: Worker, now: numbe
     .map((period) => [Math.max(from, period.from), Math.min(now, period.to ?? now)] as const);
   const held = runs
     .filter(({ workerId, at }) => workerId === id && at > from - 24 * HOUR_MS)
-    .map(({ at, endedAt, leaseUntil }) => [at, endedAt ?? Math.min(leaseUntil, now)] as const);
+    .map(({ at, status, endedAt, leaseUntil }) => {
+      const end = status === 'cancelled' ? null : endedAt;
+      return [at, end ?? Math.min(leaseUntil, now)] as const;
+    });
   const edges = [...new Set([...there, ...held].flat())].filter((at) => at >= from && at <= now).sort((a, b) => a - b);
   let [online, busy] = [0, 0];
   for (const [index, start] of edges.entries()) {

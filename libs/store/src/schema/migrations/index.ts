@@ -51,6 +51,7 @@ import { up as distributedRollups } from './0041-0060/0050-distributed-rollups.t
 import { up as distributedStream } from './0041-0060/0051-distributed-stream.ts';
 import { up as retentionIndexes } from './0041-0060/0054-retention-indexes.ts';
 import { up as eventCountsByTime } from './0041-0060/0055-event-counts-by-time.ts';
+import { up as endOfCancelledRuns } from './0041-0060/0056-end-of-cancelled-runs.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -112,4 +113,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0051-distributed-stream': { up: distributedStream },
   '0054-retention-indexes': { up: retentionIndexes },
   '0055-event-counts-by-time': { up: eventCountsByTime },
+  '0056-end-of-cancelled-runs': { up: endOfCancelledRuns },
 };

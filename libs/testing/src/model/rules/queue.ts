@@ -38,7 +38,7 @@ export const QUEUE_RULES: Record<string, Rule> = {
       and not exists (select from tasks t where t.run_id = r.id and t.status = 'claimed')`,
 
   endedRunSaysWhen: sql`
-    select r.id || ' ' || r.status as what from runs r where r.status in ('finished', 'failed', 'lost')
+    select r.id || ' ' || r.status as what from runs r where r.status <> 'claimed'
       and (r.finished_at is null or r.status = 'finished' and r.outcome is null)`,
 
   completedOnce: sql`
