@@ -1,4 +1,4 @@
-import { type Invocation, isSideTask } from '@pipeline/domain';
+import { cappedText, type Invocation, isSideTask } from '@pipeline/domain';
 import { insertMessages, type MessageInput, repoById, updateIssue, updateTask } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
 import { bookInvocations } from '../costs/book-invocations.ts';
@@ -40,13 +40,12 @@ export function recordMessages(
 ): Promise<number> {
   return withClaim(engine, token, async (unit, { run }) => {
     unit.send(updateTask(unit.tx, unit.tenantId, run.task_id, 'progress'));
-    await insertMessages(unit.tx, unit.tenantId, run, items.map(cut));
-    return items.length;
+    return insertMessages(unit.tx, unit.tenantId, run, items.map(cut));
   });
 }
 
 const cut = (item: Omit<MessageInput, 'truncated'>): MessageInput => ({
   ...item,
-  content: item.content?.slice(0, MAX_CONTENT) ?? null,
+  content: item.content === null ? null : cappedText(item.content, MAX_CONTENT),
   truncated: (item.content?.length ?? 0) > MAX_CONTENT,
 });

@@ -51,22 +51,22 @@ export interface MessageInput {
 
 /**
  * Stores messages of an agent. The key contains the task's creation time, so a batch that is sent again changes
- * nothing.
+ * nothing. @returns how many were new.
  */
 export async function insertMessages(
   tx: Tx,
   tenantId: number,
   run: RunRow,
   items: readonly MessageInput[],
-): Promise<void> {
-  if (items.length === 0) return;
+): Promise<number> {
+  if (items.length === 0) return 0;
   const { created_at } = await tx
     .selectFrom('tasks')
     .select('created_at')
     .where('tenant_id', '=', tenantId)
     .where('id', '=', run.task_id)
     .executeTakeFirstOrThrow();
-  await tx
+  const { numInsertedOrUpdatedRows } = await tx
     .insertInto('agent_messages')
     .values(
       items.map((item) => ({
@@ -90,5 +90,6 @@ export async function insertMessages(
     .onConflict((c) =>
       c.columns(['tenant_id', 'task_created_at', 'task_id', 'invocation_index', 'sequence']).doNothing(),
     )
-    .execute();
+    .executeTakeFirst();
+  return Number(numInsertedOrUpdatedRows ?? 0);
 }
