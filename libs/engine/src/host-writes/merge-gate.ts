@@ -24,7 +24,8 @@ const MAX_LOGS = 5;
 /**
  * Lets a merge through only if the checks of its head are green on the host now; every other write
  * passes. The host is asked before the transaction. A merge that must wait is postponed, a red one sends the issue back
- * to development with the failed checks and their logs. In a repo with a merge train only the front of the train gets as
+ * to development with the failed checks and their logs, and one whose issue is no longer merge-pending is discarded, unless
+ * an earlier attempt merged it. In a repo with a merge train only the front of the train gets as
  * far as the host, and its branch is updated first if the base has moved.
  * @returns the write to send; null when there is nothing to send now. @throws what the host's reads throw.
  */
@@ -49,11 +50,16 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
     if (held === 'settled') return null;
     // The host compares the head in the same step as it merges.
     if (held === 'other-head') return action;
+    // Under the lock: the issue may have moved on while the host was asked, or before a dead letter was retried.
+    if ('unwanted' in held) {
+      await endWaiting(unit, held.unwanted, 'the issue no longer waits for its merge');
+      return null;
+    }
     const { pr } = held.subject;
     const key = { tenantId: unit.tenantId, repoId: repo.id, sha: action.expectedHeadSha };
     await saveAllChecks(unit.tx, key, reported);
     const verdict = judgeChecks(checks, { ...terms, isAllowed: pr.unchecked_sha === action.expectedHeadSha });
-    if (isBehind && verdict.verdict !== 'red' && held.subject.issue.state === 'merge-pending') {
+    if (isBehind && verdict.verdict !== 'red') {
       await updateBeforeMerge(unit, held);
       return null;
     }
@@ -96,7 +102,6 @@ async function holdBack(unit: TransactionContext, held: HeldMerge, { verdict, sh
   const { subject } = held;
   const reason = `failed checks of ${sha}: ${namedChecks(verdict.failed.map(({ name }) => name))}`;
   await endWaiting(unit, held, reason);
-  if (subject.issue.state !== 'merge-pending') return;
   const names = new Set(verdict.failed.map(({ name }) => name));
   const failed = reported.filter(({ name, state }) => names.has(name) && state === 'failure');
   await returnWithFailedChecks(unit, subject, { failed, reason });

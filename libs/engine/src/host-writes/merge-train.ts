@@ -17,7 +17,7 @@ export function isItsTurn(engine: Engine, sending: Sending, action: Merge): Prom
     const held = await holdMerge(unit, sending, action);
     if (held === 'settled') return false;
     // The host compares the head, and only the host knows what became of a merge whose issue has moved on.
-    if (held === 'other-head' || held.subject.issue.state !== 'merge-pending') return true;
+    if (held === 'other-head' || 'unwanted' in held) return true;
     const front = await updateFront(unit, sending.repo.id);
     if (front === action.prNumber) return true;
     await waitForFront(unit, held, { sha: action.expectedHeadSha, front });

@@ -26,12 +26,17 @@ export interface HeldMerge {
   mayHaveHappened: boolean;
 }
 
+/** A merge whose issue does not wait for it: changes were requested, its approval was dismissed, or the issue has ended. */
+interface UnwantedMerge {
+  unwanted: Parameters<typeof endWaiting>[1];
+}
+
 /** Locks the issue and its outbox entry: one round trip. A result for a settled entry, or for the attempt of another leader, is void. */
 export async function holdMerge(
   unit: TransactionContext,
   { projection: { id, issue_id: issueId }, epoch, mayHaveHappened }: Sending,
   action: Extract<ProjectionAction, { type: 'mergePR' }>,
-): Promise<HeldMerge | 'settled' | 'other-head'> {
+): Promise<HeldMerge | UnwantedMerge | 'settled' | 'other-head'> {
   const { tx, tenantId } = unit;
   const [issue, projection, rest] = await Promise.all([
     issueId === null ? undefined : lockIssue(tx, tenantId, issueId),
@@ -41,6 +46,7 @@ export async function holdMerge(
   if (projection?.status !== 'pending' || projection.attempt_epoch !== epoch) return 'settled';
   if (!issue) return 'other-head';
   const subject = await loadIssueContext(unit, issue, rest);
+  if (issue.state !== 'merge-pending') return { unwanted: { subject, projection } };
   const { pr } = subject;
   if (pr?.number !== action.prNumber || pr.head_sha !== action.expectedHeadSha) return 'other-head';
   return { subject: { ...subject, pr }, projection, mayHaveHappened };
@@ -102,10 +108,10 @@ function timeOutText({ verdict, sha, waitsFor }: ChecksWait, minutes: number): s
 /** The merge is not wanted any more: its entry is discarded, and the pull request waits for nothing. */
 export async function endWaiting(
   unit: TransactionContext,
-  { subject, projection }: Pick<HeldMerge, 'subject' | 'projection'>,
+  { subject, projection }: { subject: IssueContext; projection: ProjectionRow },
   error: string,
 ): Promise<void> {
   const settled = { status: 'discarded', attempt_started_at: null, retry_after: null, error } as const;
   await updateProjection(unit.tx, unit.tenantId, projection.id, settled);
-  await setChecksWait(unit.tx, unit.tenantId, subject.pr.id, null);
+  if (subject.pr) await setChecksWait(unit.tx, unit.tenantId, subject.pr.id, null);
 }

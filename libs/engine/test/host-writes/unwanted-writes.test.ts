@@ -1,9 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
-import { actOnIssue, autoUnblock, fail, retryDeadLetter, transitionIssue } from '@pipeline/engine';
+import { actOnIssue, autoUnblock, fail, retryDeadLetter, steerProjection, transitionIssue } from '@pipeline/engine';
 import { applyHostIssue, claimNext, drain, finish, hostIssue, refOf, take, workUntil } from '../harness.ts';
+import { hostPull, reportReview } from '../host-pulls.ts';
 import { OLGA, Stage } from '../stage.ts';
 
 const stage = new Stage();
+
+const deadLetter = () =>
+  stage.database.db
+    .selectFrom('dead_letters')
+    .select('id')
+    .where('tenant_id', '=', stage.tenantId)
+    .executeTakeFirstOrThrow();
 
 describe('discards', () => {
   test('a pending merge when its issue is cancelled', async () => {
@@ -39,11 +47,7 @@ describe('discards', () => {
     stage.refuse('Issues are locked');
     await stage.send('reopenIssue');
     await actOnIssue(stage.engine, await stage.key(), 'cancel', OLGA);
-    const { id } = await stage.database.db
-      .selectFrom('dead_letters')
-      .select('id')
-      .where('tenant_id', '=', stage.tenantId)
-      .executeTakeFirstOrThrow();
+    const { id } = await deadLetter();
     await retryDeadLetter(stage.engine, id, OLGA);
     stage.host.executed.length = 0;
     await drain(stage);
@@ -60,27 +64,78 @@ describe('discards', () => {
     expect((await stage.issue()).state).toBe('done');
   });
 
-  test('a merge in doubt when its issue was sent back and the host refuses it', async () => {
+  test('a merge when its issue is sent back while the host refuses it', async () => {
+    await workUntil(stage, 'merge-pending');
+    await stage.work();
+    const { execute } = stage.host;
+    stage.host.execute = async (...write) => {
+      stage.host.execute = execute;
+      await transitionIssue(stage.engine, await stage.key(), 'changes-requested', OLGA);
+      stage.refuse('Pull request is closed');
+      return execute(...write);
+    };
+    await stage.send('mergePR');
+    expect(await stage.entry('mergePR')).toMatchObject({ status: 'discarded' });
+    const deadLetters = stage.database.db.selectFrom('dead_letters').where('tenant_id', '=', stage.tenantId);
+    expect(await deadLetters.execute()).toEqual([]);
+    await workUntil(stage, 'done').catch(() => undefined);
+    expect((await stage.issue()).state).toBe('done');
+  });
+
+  test.each([
+    ['a person requests changes', () => reportReview(stage, 1_001, { verdict: 'changes_requested' })],
+    ['an operator cancels its issue', async () => actOnIssue(stage.engine, await stage.key(), 'cancel', OLGA)],
+  ])('a merge when %s while its checks are read', async (_name, act) => {
+    await workUntil(stage, 'merge-pending');
+    await stage.work();
+    stage.host.checksOf = async () => {
+      await act();
+      return [];
+    };
+    await stage.send('mergePR');
+    expect(stage.host.executed.map(({ type }) => type)).not.toContain('mergePR');
+    expect(await stage.entry('mergePR')).toMatchObject({ status: 'discarded' });
+  });
+
+  test('a failed merge when its dead letter is retried after the approval was dismissed', async () => {
+    await workUntil(stage, 'in-review');
+    await finish(stage, await take(stage), { outcome: 'needs-human', result: { reason: 'look' } });
+    await reportReview(stage, 1_001, { id: 78_001 });
+    await stage.work();
+    stage.refuse('forbidden');
+    await stage.send('mergePR');
+    await reportReview(stage, 1_001, { id: 78_001, verdict: 'dismissed' });
+    const { id } = await deadLetter();
+    await retryDeadLetter(stage.engine, id, OLGA);
+    await drain(stage);
+    expect((await stage.issue()).state).toBe('human-review-ready');
+    expect(await stage.entry('mergePR')).toMatchObject({ status: 'discarded' });
+  });
+
+  test('a withdrawn merge when an operator retries its entry', async () => {
+    await workUntil(stage, 'merge-pending');
+    await stage.work();
+    await reportReview(stage, 1_001, { verdict: 'changes_requested' });
+    await steerProjection(stage.engine, (await stage.entry('mergePR')).id, 'retry', OLGA);
+    await drain(stage);
+    expect((await stage.issue()).state).toBe('changes-requested');
+    expect(await stage.entry('mergePR')).toMatchObject({ status: 'discarded' });
+  });
+
+  test.each([
+    ['discarded', 'not made', false],
+    ['complete', 'made', true],
+  ])('as %s: a merge in doubt that the host has %s, when its issue was sent back', async (status, _made, merged) => {
     await workUntil(stage, 'merge-pending');
     await stage.work();
     stage.host.nextResults.push({ status: 'failed', message: 'socket hang up', ambiguous: true });
     await stage.send('mergePR');
     await transitionIssue(stage.engine, await stage.key(), 'changes-requested', OLGA);
     stage.pass(60);
-    stage.refuse('Pull request is closed');
+    stage.host.pulls.set(1_001, hostPull(stage, { merged, state: merged ? 'closed' : 'open' }));
     await stage.send('mergePR');
-    const db = stage.database.db;
-    const merges = await db
-      .selectFrom('projections')
-      .select('status')
-      .where('tenant_id', '=', stage.tenantId)
-      .where('lane', '=', 'pr')
-      .orderBy('id', 'desc')
-      .executeTakeFirst();
-    expect(merges).toEqual({ status: 'discarded' });
-    expect(await db.selectFrom('dead_letters').where('tenant_id', '=', stage.tenantId).execute()).toEqual([]);
-    await workUntil(stage, 'done').catch(() => undefined);
-    expect((await stage.issue()).state).toBe('done');
+    expect(await stage.entry('mergePR')).toMatchObject({ status });
+    expect((await stage.issue()).state).toBe(merged ? 'done' : 'changes-requested');
   });
 
   test('a refused pull request when a newer submission opens it, so that its lane continues', async () => {
