@@ -39,7 +39,7 @@ export async function pollRepo(intake: Intake, now: () => Date): Promise<number>
   for (const changed of answer.changedPullRequests) {
     if ((await applyPolledPullRequest(intake, changed.number)) === 'later') later.push(changed);
   }
-  const cursor = since === null ? begin : cursorAfter(answer.issues, later, since);
+  const cursor = since === null ? begin : cursorAfter([...answer.issues, ...answer.changedPullRequests], later, since);
   const etag = cursor === since && later.length === 0 ? answer.etag : null;
   await inFencedTransaction(engine, (tx) => saveSyncState(tx, repo.tenant_id, repo.id, { etag, cursor, error: null }));
   return answer.issues.length;
@@ -59,11 +59,11 @@ type Changed = Pick<HostIssue, 'number' | 'updatedAt'>;
 
 /**
  * Never moves back: re-reading an overlap leaves the cursor, and so the etag, unchanged. Nor does it pass an issue that
- * must be read again.
+ * must be read again. Pull requests count too: else each is read again by every poll until an issue changes.
  */
-function cursorAfter(issues: readonly Changed[], later: readonly Changed[], since: string): string {
+function cursorAfter(changed: readonly Changed[], later: readonly Changed[], since: string): string {
   const before = ({ updatedAt }: Changed) => Date.parse(updatedAt) - OVERLAP_MS;
-  const newest = Math.max(...issues.map(before));
+  const newest = Math.max(...changed.map(before));
   return new Date(Math.max(Math.min(newest, ...later.map(before)), Date.parse(since))).toISOString();
 }
 

@@ -294,6 +294,25 @@ describe('a poll', () => {
     ]);
     expect((await bench.issue(2)).state).toBe('analyzing');
   });
+
+  test('reads a changed pull request twice at most when no issue changes', async () => {
+    const at = (minutes: number) => new Date(Date.parse('2026-03-01T00:10:00Z') + minutes * 60_000).toISOString();
+    const pulls: { number: number; updatedAt: string }[] = [];
+    bench.host.listIssues = async (_repo, { since = '' }) => {
+      const changedPullRequests = pulls.filter(({ updatedAt }) => updatedAt >= since);
+      return { issues: [], changedPullRequests, etag: null };
+    };
+    const read: number[] = [];
+    bench.host.getPullRequest = async (_repo, number) => {
+      read.push(number);
+      return hostPull(bench, { number, headRef: `feature-${number}`, author: 'bob', updatedAt: at(number) });
+    };
+    for (let number = 1; number <= 4; number += 1) {
+      pulls.push({ number, updatedAt: at(number) });
+      await pollRepo(bench, () => new Date(at(0)));
+    }
+    expect(read).toEqual([1, 1, 2, 2, 3, 3, 4]);
+  });
 });
 
 describe('an outdated view of a pull request', () => {
