@@ -13,7 +13,8 @@ const OVERLAP_MS = 2_000;
 
 /**
  * Reads and applies changes on the host since the last poll, comments and pull requests included. The first poll of a
- * repo is its back-fill: all open issues with an intake request. An unchanged repo costs one conditional request. The
+ * repo is its back-fill: all open issues with an intake request. An unchanged repo costs one conditional request, a
+ * changed issue one for its comments in each poll until the cursor has passed it, which is two polls as a rule. The
  * cursor moves only when everything before it was applied.
  * @returns how many issues were read.
  */
@@ -76,7 +77,9 @@ async function applyPolledIssue(
   const before = await findIssue(engine.store.tenant, repo.tenant_id, repo.id, issue.number);
   const seen = { kind: 'issue', action: 'seen', repo, issue, sender: null, label: null, readAt } as const;
   const taken = await applyIssueEvent(intake, seen);
-  if (!before || Date.parse(before.host_updated_at) === Date.parse(issue.updatedAt)) return taken;
+  // Whether the comments were read is not on record: a webhook may have stored the time of the issue, the poll that did
+  // may have failed afterwards, and a comment may be of the second of an earlier read. Each is handled once.
+  if (!before) return taken;
   for (const comment of await host.listComments(repo, issue.number, since ?? undefined)) {
     await applyHostEvent(intake, {
       kind: 'comment',
