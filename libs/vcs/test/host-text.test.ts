@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { MAX_HOST_BODY, MAX_HOST_LINE } from '@pipeline/domain';
-import { keepMarkers } from '../src/github/marker.ts';
+import { createGitHubHost } from '../src/github/index.ts';
+import { keepMarkers, withMarker } from '../src/github/marker.ts';
 import { parseWebhook } from '../src/index.ts';
 
 const MIB = 1_048_576;
@@ -52,6 +53,41 @@ describe('a delivery is cut to bounds when its text is large', () => {
     expect(events.isWellFormed()).toBe(true);
     expect(events).not.toMatch(/\\ud83d"/);
   });
+});
+
+describe('text that Postgres cannot store is replaced', () => {
+  const REPO = { owner: 'acme', name: 'shop' };
+  const hostWith = (respond: () => Response) =>
+    createGitHubHost({
+      baseUrl: 'http://host.test',
+      token: 't',
+      clientType: 'sandbox',
+      userAgent: 'test',
+      fetch: async () => respond(),
+      now: () => new Date(AT),
+    });
+
+  test('in JSON that the host returns', async () => {
+    const unstorable = { ...issue, title: 'a\0b', body: '\ud83d', labels: [{ name: '\udc00' }], state: 'open' };
+    const found = await hostWith(() => Response.json(unstorable)).getIssue(REPO, 1);
+    expect(found).toMatchObject({ title: 'a\ufffdb', body: '\ufffd', labels: ['\ufffd'] });
+  });
+
+  test('in the log of a failed check', async () => {
+    const check = { kind: 'check-run', name: 'build', state: 'failure', conclusion: null, url: null } as const;
+    const host = hostWith(() => new Response('FAIL \0 a.test.ts', { headers: { 'content-type': 'text/plain' } }));
+    expect(await host.logTailOf(REPO, { ...check, hostId: 1, at: AT })).toBe('FAIL \ufffd a.test.ts');
+  });
+
+  test('in the reason of a refusal', async () => {
+    const host = hostWith(() => Response.json({ message: 'no \0' }, { status: 422 }));
+    const result = await host.execute(REPO, 1, { type: 'reopenIssue' }, { mayHaveHappened: false });
+    expect(JSON.stringify(result)).toContain('no \ufffd');
+  });
+});
+
+test('a text that is cut to make room for its marker keeps whole characters', () => {
+  for (const lead of ['', 'x']) expect(withMarker(`${lead}${large}`, 'm').isWellFormed()).toBe(true);
 });
 
 test('markers are kept in linear time when a body consists of them', () => {

@@ -117,3 +117,9 @@ test('keeps whole last lines of a long log', () => {
   expect(tail.split('\n').every((line) => lines.includes(line))).toBe(true);
   expect(tail.endsWith('line 1999')).toBe(true);
 });
+
+test('splits no character of a long line', () => {
+  const tail = logTail(`${'😀'.repeat(MAX_LOG_TAIL)}!`);
+  expect(tail.isWellFormed()).toBe(true);
+  expect(tail.length).toBeGreaterThan(MAX_LOG_TAIL - 3);
+});

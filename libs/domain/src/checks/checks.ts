@@ -1,3 +1,5 @@
+import { textTail } from '../text/pattern.ts';
+
 /** A check of a commit as the host reports it: a check run or a commit status. */
 export interface HostCheck {
   kind: 'check-run' | 'status';
@@ -116,7 +118,7 @@ export const MAX_LOG_TAIL = 4_000;
 export function logTail(text: string): string {
   const trimmed = text.trimEnd();
   if (trimmed.length <= MAX_LOG_TAIL) return trimmed;
-  const tail = trimmed.slice(-MAX_LOG_TAIL);
+  const tail = textTail(trimmed, MAX_LOG_TAIL);
   const start = tail.indexOf('\n');
   return start < 0 ? tail : tail.slice(start + 1);
 }

@@ -18,6 +18,14 @@ export function cappedText(text: string, max: number = MAX_PATTERN_TEXT): string
   return text.slice(0, last >= 0xd800 && last < 0xdc00 ? max - 1 : max);
 }
 
+/** The last characters of a text; a pair of surrogates is not split. */
+export function textTail(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const start = text.length - max;
+  const first = text.charCodeAt(start);
+  return text.slice(first >= 0xdc00 && first < 0xe000 ? start + 1 : start);
+}
+
 /** Replaces every run of white space, line breaks included, by one space. Blanks at both ends are removed. */
 export const collapsedText = (text: string): string => text.replace(/\s+/g, ' ').trim();
 

@@ -2,7 +2,7 @@ import { retry } from '@octokit/plugin-retry';
 import { throttling } from '@octokit/plugin-throttling';
 import { RequestError } from '@octokit/request-error';
 import { Octokit } from '@octokit/rest';
-import { withoutTrailing } from '@pipeline/domain';
+import { sanitizeJson, withoutTrailing } from '@pipeline/domain';
 import { deadlineSignal } from '@pipeline/runtime';
 import { HostError } from './errors.ts';
 import { addressById } from './repo-address.ts';
@@ -91,6 +91,10 @@ function guard(client: Client, baseUrl: string): void {
       const request = { method, url, body, headers, request: options.request };
       throw new RequestError('the response ended early or is not JSON', 500, { request });
     }
+  });
+  // A log, or an escape in JSON, may hold a NUL or half of a surrogate pair, which Postgres refuses.
+  client.hook.after('request', (response) => {
+    if (!(response.data instanceof ArrayBuffer)) response.data = sanitizeJson(response.data);
   });
 }
 

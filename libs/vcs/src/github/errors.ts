@@ -1,5 +1,5 @@
 import { RequestError } from '@octokit/request-error';
-import type { ExecuteResult } from '@pipeline/domain';
+import { type ExecuteResult, sanitizeJson } from '@pipeline/domain';
 
 /**
  * - rate-limited: ask again at `retryAt`.
@@ -24,7 +24,8 @@ export class HostError extends Error {
     message: string,
     options: { httpStatus?: number | null; retryAt?: string | null; cause?: unknown } = {},
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    // It is stored, and may quote the host.
+    super(sanitizeJson(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'HostError';
     this.kind = kind;
     this.httpStatus = options.httpStatus ?? null;

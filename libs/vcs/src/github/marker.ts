@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { hiddenMarker } from '@pipeline/domain';
+import { cappedText, hiddenMarker } from '@pipeline/domain';
 
 /** The host's limit for the text of an issue, a comment or a review. */
 const MAX_BODY = 65_536;
@@ -11,7 +11,7 @@ export const hasMarker = (text: string | null | undefined, marker: string): bool
 export function withMarker(text: string, marker: string): string {
   const tail = `\n\n${hiddenMarker(marker)}`;
   const room = MAX_BODY - tail.length;
-  const kept = text.length <= room ? text : `${text.slice(0, room - 2)}\n…`;
+  const kept = text.length <= room ? text : `${cappedText(text, room - 2)}\n…`;
   return kept + tail;
 }
 
