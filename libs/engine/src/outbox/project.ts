@@ -52,17 +52,27 @@ export function queueProjections(
 ): void {
   if (actions.length === 0) return;
   const { issue, repo } = subject;
-  const items = actions.map((action) => ({
-    repoId: issue.repo_id,
-    issueId: issue.id,
-    issueNumber: issue.issue_number,
-    clientType: repo.vcs_host,
-    action,
-    idempotencyKey: timeOrderedId(),
-  }));
+  const items = actions.map((action) => {
+    const idempotencyKey = timeOrderedId();
+    return {
+      repoId: issue.repo_id,
+      issueId: issue.id,
+      issueNumber: issue.issue_number,
+      clientType: repo.vcs_host,
+      action: ofOneEntry(action, idempotencyKey),
+      idempotencyKey,
+    };
+  });
   unit.send(insertProjections(unit.tx, unit.tenantId, items));
   unit.notify('svc_projections');
 }
+
+/**
+ * An attempt in doubt looks for its issue on the host by the marker. A second split of an issue creates other subtasks
+ * than the first one, so each entry has a marker of its own, the same for all of its attempts.
+ */
+const ofOneEntry = (action: ProjectionAction, key: string): ProjectionAction =>
+  action.type === 'createIssue' ? { ...action, marker: `${action.marker}-${key}` } : action;
 
 /** The current status comment; null when the host shows it, or will. */
 async function changedComment(

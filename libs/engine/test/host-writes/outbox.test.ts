@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { beginSending, retryDeadLetter, sendable } from '@pipeline/engine';
+import { beginSending, retryDeadLetter, sendable, transitionIssue } from '@pipeline/engine';
 import { drain, finish, goodOutcome, take, workUntil } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
@@ -73,6 +73,19 @@ describe('the outbox', () => {
     expect(talk).toHaveLength(1);
     expect(JSON.stringify(talk[0]?.action)).toContain('make the change');
   });
+});
+
+test('subtasks of two splits of an issue have different markers', async () => {
+  const subtasks = [{ title: 'part', body: '', labels: [] }];
+  const markers: string[] = [];
+  for (let splits = 0; splits < 2; splits += 1) {
+    await finish(bench, await take(bench), { outcome: 'split', result: { subtasks } });
+    const { action } = await bench.entry('createIssue');
+    if (action.type === 'createIssue') markers.push(action.marker);
+    await transitionIssue(bench.engine, await bench.key(), 'planning', OLGA);
+  }
+  expect(markers).toEqual([expect.stringMatching(/^subtask-1-0-/), expect.stringMatching(/^subtask-1-0-/)]);
+  expect(new Set(markers).size).toBe(2);
 });
 
 describe("the host's response to a merge", () => {
