@@ -21,7 +21,7 @@ export async function applyChecksEvent({ engine, repo }: Intake, event: ChecksEv
       if (!issue) return;
       await saveChecks(unit.tx, key, othersChecks(event.checks));
       unit.dirtyIssues.changed.add(issue.id);
-      if (issue.state === 'merge-pending' && (await hastenMerge(unit.tx, unit.tenantId, issueId))) {
+      if (issue.state === 'merge-pending' && (await hastenMerge(unit.tx, issue))) {
         unit.notify('svc_projections');
       }
       if (issue.state === 'failure-blocked' && issue.block_reason === 'ci_timeout') {

@@ -25,7 +25,7 @@ export function allowUncheckedMerge(
     recordIssueOperation(unit, subject, actor, { action: 'allow-unchecked-merge', headSha: pr?.head_sha ?? null });
     if (!pr) return null;
     await updatePullRequest(unit.tx, tenantId, pr.id, { unchecked_sha: pr.head_sha });
-    if (await hastenMerge(unit.tx, tenantId, issueId)) unit.notify('svc_projections');
+    if (await hastenMerge(unit.tx, issue)) unit.notify('svc_projections');
     const isBlocked = issue.state === 'failure-blocked' && issue.block_reason === 'ci_timeout';
     if (isBlocked) await moveBy(unit, subject, { cause: { trigger: 'unblocked' }, actor, stop: { lastError: null } });
     return pr.head_sha;

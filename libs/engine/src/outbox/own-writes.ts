@@ -8,7 +8,7 @@ import type { TransactionContext } from '../context/context.ts';
 export async function mayMissOurWrites(unit: TransactionContext, issue: IssueRow, readAt: string): Promise<boolean> {
   const [isInFlight, written] = await Promise.all([
     hasOpenProjections(unit.tx, issue, ['pending']),
-    lastCompletedAt(unit.tx, unit.tenantId, issue.id),
+    lastCompletedAt(unit.tx, issue),
   ]);
   return isInFlight || (written !== null && Date.parse(readAt) <= Date.parse(written));
 }

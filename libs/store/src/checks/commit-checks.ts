@@ -5,6 +5,7 @@ import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
+import type { IssueKey } from '../outbox/open-projections.ts';
 
 export type CommitCheckRow = Selectable<DB['commit_checks']>;
 
@@ -135,13 +136,14 @@ export async function setChecksWait(tx: Tx, tenantId: number, id: number, wait: 
     .execute();
 }
 
-/** Makes the waiting merge of an issue due now. @returns whether there is one. */
-export async function hastenMerge(tx: Tx, tenantId: number, issueId: number): Promise<boolean> {
+/** Makes the waiting merge of an issue due now: index projections_open. @returns whether there is one. */
+export async function hastenMerge(tx: Tx, issue: IssueKey): Promise<boolean> {
   const result = await tx
     .updateTable('projections')
     .set({ retry_after: null, updated_at: svcNow })
-    .where('tenant_id', '=', tenantId)
-    .where('issue_id', '=', issueId)
+    .where('tenant_id', '=', issue.tenant_id)
+    .where('repo_id', '=', issue.repo_id)
+    .where('issue_number', '=', issue.issue_number)
     .where('status', '=', sql.lit('pending'))
     .where('retry_after', 'is not', null)
     .where(sql<boolean>`action ->> 'type' = 'mergePR'`)

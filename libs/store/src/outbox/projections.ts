@@ -4,6 +4,7 @@ import { msInterval, svcNow, svcNowPlus } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
+import type { IssueKey } from './open-projections.ts';
 
 export type ProjectionRow = Omit<Selectable<DB['projections']>, 'action'> & { action: ProjectionAction };
 
@@ -68,18 +69,29 @@ export async function hasLaterProjection(db: Db, projection: ProjectionRow): Pro
   return row !== undefined;
 }
 
-const lastCompleted = prepared('last-completed-projection', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+interface OfIssue {
+  tenantId: number;
+  repoId: number;
+  number: number;
+}
+
+const lastCompleted = prepared('last-completed-projection', (db, p: Params<OfIssue>) =>
   db
     .selectFrom('projections')
     .select((eb) => eb.fn.max('updated_at').as('at'))
     .where('tenant_id', '=', p('tenantId'))
-    .where('issue_id', '=', p('issueId'))
+    .where('repo_id', '=', p('repoId'))
+    .where('issue_number', '=', p('number'))
     .where('status', '=', sql.lit('complete')),
 );
 
-/** When the newest write for an issue completed; earlier host views may be older than our own writes. */
-export async function lastCompletedAt(tx: Tx, tenantId: number, issueId: number): Promise<string | null> {
-  return (await lastCompleted.first(tx, { tenantId, issueId }))?.at ?? null;
+/**
+ * When the newest write for an issue completed; earlier host views may be older than our own writes. Cost: the entries
+ * of the issue, by index projections_of_issue.
+ */
+export async function lastCompletedAt(tx: Tx, issue: IssueKey): Promise<string | null> {
+  const { tenant_id: tenantId, repo_id: repoId, issue_number: number } = issue;
+  return (await lastCompleted.first(tx, { tenantId, repoId, number }))?.at ?? null;
 }
 
 /**
