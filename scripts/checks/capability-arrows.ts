@@ -81,7 +81,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     accounts: ['.'],
     alerts: ['.', 'analytics'],
     analytics: ['.', 'workers'],
-    checks: ['.'],
+    checks: ['.', 'text'],
     consistency: ['.'],
     costs: ['.'],
     'dead-letters': ['.'],
@@ -252,7 +252,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     alerts: ['driver'],
     analytics: ['driver'],
     availability: ['driver', 'schema'],
-    checks: ['driver'],
+    checks: ['driver', 'outbox'],
     claims: [
       'checks',
       'costs',

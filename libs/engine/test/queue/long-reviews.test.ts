@@ -5,10 +5,10 @@ import { Stage } from '../stage.ts';
 
 const bench = new Stage({ issues: 1 });
 
-test('all remarks of the longest review reach the developer, and so does an answer after it', async () => {
+test('all comments of the longest review reach the developer, and so does an answer after it', async () => {
   await workUntil(bench, 'in-review');
   await drain(bench);
-  const comments = Array.from({ length: 200 }, (_, n) => ({ path: 'a.ts', line: n + 1, body: `remark ${n + 1}` }));
+  const comments = Array.from({ length: 200 }, (_, n) => ({ path: 'a.ts', line: n + 1, body: `comment ${n + 1}` }));
   await finish(bench, await take(bench), { outcome: 'changes-requested', result: { body: 'summary', comments } });
   const develop = await take(bench);
   expect(develop.payload.reviewComments.map(({ body }) => body)).toEqual([

@@ -263,7 +263,7 @@ describe('transient block -> automatic unblock', () => {
     expect(await finish(bench, task, goodOutcome('analyze', 1))).toMatchObject({ state: 'planning' });
   });
 
-  test('lifts it once more when the task of a retry in the block has failed again', async () => {
+  test('lifts it again when the task of a retry in the block has failed again', async () => {
     await failForGood();
     await say(bench, 1, '/svc:retry');
     await failForGood();
