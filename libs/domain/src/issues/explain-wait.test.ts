@@ -126,6 +126,12 @@ const CASES: [string, Partial<WhyFacts>, WaitKind[], string][] = [
     'is blocked and waits for an operator to fix what blocks it: a required permission was denied to the pipeline, since 2026-01-02 03:04 UTC.',
   ],
   [
+    'a person has retried what failed for good',
+    { state: 'failure-blocked', blockReason: 'permission_denied', blockClassification: 'permanent', task: task() },
+    ['worker'],
+    'is blocked and waits for a free worker to claim its review task (attempt 1 of 3), since 2026-01-02 03:04 UTC.',
+  ],
+  [
     'a finding blocks the merge',
     { blockers: [{ id: 'f1', title: 'SQL injection', createdAt: AT }] },
     ['human'],

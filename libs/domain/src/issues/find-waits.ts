@@ -84,7 +84,8 @@ function ofState(facts: WhyFacts): Wait[] {
         }),
       );
     case 'failure-blocked':
-      return [block(facts, ref)];
+      // A task there is a retry: the block ends with its success.
+      return facts.task === null ? [block(facts, ref)] : [];
     case 'merge-pending':
       return facts.checks ? [ofChecks(facts.checks, ref)] : [];
     case 'in-review':
