@@ -1,6 +1,7 @@
-import type { Engine } from '@pipeline/engine';
+import { type Engine, handleEach } from '@pipeline/engine';
 import { type Logger, sleep } from '@pipeline/runtime';
 import {
+  type Db,
   deleteOldAlertDeliveries,
   deleteOldAlerts,
   deleteOldDeliveries,
@@ -46,25 +47,45 @@ export const retentionTick = (engine: Engine, lead: Lead, log: Logger) => async 
   return more && (await sleep(REST_MS, signal)) ? 'again' : undefined;
 };
 
-/** @returns whether there may be more to delete. */
+interface Step {
+  /** What it creates or deletes, for the log of a failure. */
+  of: string;
+  /** @returns true when there may be more to delete. */
+  run(): Promise<unknown>;
+}
+
+/**
+ * One step that fails, for example because its table is locked for long, does not keep the others from theirs.
+ * @returns whether there may be more to delete. @throws AggregateError with the steps that failed.
+ */
 async function retain(engine: Engine, log: Logger): Promise<boolean> {
   const { fleet } = engine.store;
   const { eventsDays, messagesDays, runsDays, projectionsDays } = engine.settings().retention;
-  for (const table of Object.keys(PARTITIONED) as PartitionedTable[]) {
-    const made = await makePartitions(fleet, table, MONTHS_AHEAD);
-    if (made.length > 0) log.info('partitions created', { table, months: made });
-    const dropped = await dropPartitions(fleet, table, table === 'agent_messages' ? messagesDays : eventsDays);
-    if (dropped.length > 0) log.info('partitions dropped', { table, months: dropped });
-  }
-  await deleteOldAlerts(fleet, ALERTS_KEPT_MS);
-  await deleteOldAlertDeliveries(fleet, ALERTS_KEPT_MS);
-  await deleteOldKpis(fleet, KPIS_KEPT_DAYS);
-  await deleteOldReloads(fleet, RELOADS_KEPT_MS);
-  const more = [
-    await deleteOldDeliveries(fleet, DELIVERIES_KEPT_MS),
-    await deleteOldPeriods(fleet, PERIODS_KEPT_MS),
-    await deleteOldRuns(fleet, runsDays),
-    await deleteOldProjections(fleet, projectionsDays),
+  const daysOf = (table: PartitionedTable) => (table === 'agent_messages' ? messagesDays : eventsDays);
+  const steps: Step[] = [
+    ...(Object.keys(PARTITIONED) as PartitionedTable[]).map((table) => ({
+      of: `partitions of ${table}`,
+      run: () => renewPartitions(fleet, { table, days: daysOf(table) }, log),
+    })),
+    { of: 'alerts', run: () => deleteOldAlerts(fleet, ALERTS_KEPT_MS) },
+    { of: 'deliveries of alerts', run: () => deleteOldAlertDeliveries(fleet, ALERTS_KEPT_MS) },
+    { of: 'KPIs', run: () => deleteOldKpis(fleet, KPIS_KEPT_DAYS) },
+    { of: 'configuration reloads', run: () => deleteOldReloads(fleet, RELOADS_KEPT_MS) },
+    { of: 'webhook deliveries', run: () => deleteOldDeliveries(fleet, DELIVERIES_KEPT_MS) },
+    { of: 'worker periods', run: () => deleteOldPeriods(fleet, PERIODS_KEPT_MS) },
+    { of: 'runs', run: () => deleteOldRuns(fleet, runsDays) },
+    { of: 'host writes', run: () => deleteOldProjections(fleet, projectionsDays) },
   ];
-  return more.includes(true);
+  return (await handleEach('retention', steps, ({ run }) => run())).includes(true);
+}
+
+async function renewPartitions(
+  fleet: Db,
+  { table, days }: { table: PartitionedTable; days: number },
+  log: Logger,
+): Promise<void> {
+  const made = await makePartitions(fleet, table, MONTHS_AHEAD);
+  if (made.length > 0) log.info('partitions created', { table, months: made });
+  const dropped = await dropPartitions(fleet, table, days);
+  if (dropped.length > 0) log.info('partitions dropped', { table, months: dropped });
 }
