@@ -14,8 +14,8 @@ const OVERLAP_MS = 2_000;
 /**
  * Reads and applies changes on the host since the last poll, comments and pull requests included. The first poll of a
  * repo is its back-fill: all open issues with an intake request. An unchanged repo costs one conditional request, a
- * changed issue one for its comments in each poll until the cursor has passed it, which is two polls as a rule. The
- * cursor moves only when everything before it was applied.
+ * changed issue one for its comments in each poll until the cursor has passed it, which is two polls as a rule, and a changed
+ * pull request of its own three. The cursor moves only when everything before it was applied.
  * @returns how many issues were read.
  */
 export async function pollRepo(intake: Intake, now: () => Date): Promise<number> {
@@ -38,7 +38,7 @@ export async function pollRepo(intake: Intake, now: () => Date): Promise<number>
     if ((await applyPolledIssue(intake, issue, { since, readAt })) === 'later') later.push(issue);
   }
   for (const changed of answer.changedPullRequests) {
-    if ((await applyPolledPullRequest(intake, changed.number)) === 'later') later.push(changed);
+    if ((await applyPolledPullRequest(intake, changed.number, since)) === 'later') later.push(changed);
   }
   const cursor = since === null ? begin : cursorAfter([...answer.issues, ...answer.changedPullRequests], later, since);
   const etag = cursor === since && later.length === 0 ? answer.etag : null;
@@ -73,28 +73,36 @@ async function applyPolledIssue(
   issue: HostIssue,
   { since, readAt }: { since: string | null; readAt: string },
 ): Promise<'applied' | 'later'> {
-  const { engine, repo, host } = intake;
+  const { engine, repo } = intake;
   const before = await findIssue(engine.store.tenant, repo.tenant_id, repo.id, issue.number);
   const seen = { kind: 'issue', action: 'seen', repo, issue, sender: null, label: null, readAt } as const;
   const taken = await applyIssueEvent(intake, seen);
   // Whether the comments were read is not on record: a webhook may have stored the time of the issue, the poll that did
   // may have failed afterwards, and a comment may be of the second of an earlier read. Each is handled once.
-  if (!before) return taken;
-  for (const comment of await host.listComments(repo, issue.number, since ?? undefined)) {
-    await applyHostEvent(intake, {
-      kind: 'comment',
-      repo,
-      issueNumber: issue.number,
-      onPullRequest: false,
-      comment,
-      issueAuthor: issue.author,
-      sender: comment.author,
-    });
-  }
+  if (before) await applyComments(intake, { number: issue.number, author: issue.author, onPullRequest: false }, since);
   return taken;
 }
 
-async function applyPolledPullRequest(intake: Intake, number: number): Promise<'applied' | 'later'> {
+interface Talk {
+  /** Of the issue or pull request. */
+  number: number;
+  author: string | null;
+  onPullRequest: boolean;
+}
+
+async function applyComments(intake: Intake, { number, author, onPullRequest }: Talk, since: string | null) {
+  const { repo, host } = intake;
+  for (const comment of await host.listComments(repo, number, since ?? undefined)) {
+    const place = { issueNumber: number, onPullRequest, issueAuthor: author };
+    await applyHostEvent(intake, { kind: 'comment', repo, ...place, comment, sender: comment.author });
+  }
+}
+
+async function applyPolledPullRequest(
+  intake: Intake,
+  number: number,
+  since: string | null,
+): Promise<'applied' | 'later'> {
   const { engine, repo, host } = intake;
   const known = await findPullRequest(engine.store.tenant, repo.tenant_id, repo.id, number);
   if (known?.merged) return 'applied';
@@ -103,8 +111,9 @@ async function applyPolledPullRequest(intake: Intake, number: number): Promise<'
   if (!pullRequest) return 'applied';
   const seen = { kind: 'pull-request', action: 'seen', repo, pullRequest, sender: null, readAt } as const;
   const taken = await applyPullRequestEvent(intake, seen);
-  // Reviews of pull requests that are not the pipeline's own move nothing.
+  // Comments and reviews on pull requests that are not the pipeline's own move nothing.
   if (!known?.agent_authored || pullRequest.state === 'closed') return taken;
+  await applyComments(intake, { number, author: pullRequest.author, onPullRequest: true }, since);
   for (const review of await host.listReviews(repo, number)) {
     await applyHostEvent(intake, { kind: 'review', repo, prNumber: number, review, sender: review.author });
   }

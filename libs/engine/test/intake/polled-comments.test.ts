@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { HostComment, HostIssue } from '@pipeline/domain';
 import { pollRepo } from '@pipeline/engine';
-import { applyHostIssue, drain, hostIssue } from '../harness.ts';
+import { applyHostIssue, drain, hostIssue, workUntil } from '../harness.ts';
+import { hostPull } from '../host-pulls.ts';
 import { Stage } from '../stage.ts';
 
 const stage = new Stage();
@@ -80,4 +81,34 @@ test('polls request the comments of a changed issue twice, and none of an unchan
   shown = seen(60);
   for (let polls = 0; polls < 5; polls += 1) await poll();
   expect(requests).toBe(2);
+});
+
+test('a command on the pull request of an issue is found by a poll, and none on the one of a person', async () => {
+  await workUntil(stage, 'in-review');
+  await drain(stage);
+  const own = hostPull(stage);
+  const people = hostPull(stage, {
+    number: 5_000,
+    author: 'mallory',
+    headRef: 'svc/issue-1',
+    headRepo: 'mallory/shop',
+  });
+  for (const pull of [own, people]) stage.host.pulls.set(pull.number, pull);
+  const listed: number[] = [];
+  stage.host.listComments = async (_repo, about) => {
+    listed.push(about);
+    return [pause];
+  };
+  const pollPull = (changed: number) => {
+    stage.host.listIssues = async () => ({
+      issues: [],
+      changedPullRequests: [{ number: changed, updatedAt: at(60) }],
+      etag: null,
+    });
+    return poll();
+  };
+  await pollPull(people.number);
+  expect([listed, await isPaused()]).toEqual([[], false]);
+  await pollPull(own.number);
+  expect([listed, await isPaused()]).toEqual([[own.number], true]);
 });
