@@ -74,7 +74,7 @@ const STEPS: readonly Step[] = [
     /^export WORKER_TOKEN=wrk_at_…\s+ANTHROPIC_API_KEY=…$/,
     async () => Object.assign(env, { WORKER_TOKEN: workerToken, ANTHROPIC_API_KEY: 'none is needed' }),
   ],
-  [/^node libs\/agent\/src\/main\.ts --server http:\/\/127\.0\.0\.1:8080 --agent claude$/, startAgent],
+  [/^npx pipeline-agent --server http:\/\/127\.0\.0\.1:8080 --agent claude$/, startAgent],
 ];
 
 async function perform(command: string): Promise<void> {
@@ -179,7 +179,7 @@ async function startAgent(command: string): Promise<void> {
   agent = spawn(
     'bash',
     ['-c', `exec ${here} --work-dir "${join(folder, 'work')}" --sandbox-read "${root}" --sandbox-read "${script}"`],
-    { cwd: clone, env },
+    { cwd: clone, env, detached: true }, // npx starts the worker as its child: a signal to the group ends both
   );
   let said = '';
   for (const stream of [agent.stdout, agent.stderr])
@@ -267,7 +267,7 @@ function matches(text: string, pattern: RegExp): string {
 }
 
 function remove(): void {
-  agent?.kill('SIGKILL');
+  if (agent?.pid !== undefined && agent.exitCode === null) process.kill(-agent.pid, 'SIGKILL');
   spawnSync('docker', ['compose', 'down', '--volumes', '--remove-orphans', '--timeout', '5'], { cwd: clone, env });
   forwarder?.close();
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
