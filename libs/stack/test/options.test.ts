@@ -47,12 +47,15 @@ test('the report has what --json promises, and the text three commands with the 
       user: state.user,
     },
     monitor: { url: 'http://127.0.0.1:2', ...state.monitor },
-    sandbox: { url: 'http://127.0.0.1:3' },
+    sandbox: { url: 'http://127.0.0.1:3', token: state.sandbox.person.token },
     database: { url: 'postgres://x' },
     repos: ['demo/shop'],
   });
   const text = reportText(report, '/data', { workers: 2, issues: 30 });
-  expect(text.match(/^ +curl .*$/gm)).toHaveLength(3);
+  expect(text.match(/^ +curl .*$/gm)).toHaveLength(4);
+  expect(text).toContain(
+    `curl -s http://127.0.0.1:3/repos/demo/shop/issues -H 'Authorization: Bearer ${state.sandbox.person.token}'`,
+  );
   expect(text).toContain('npm run -s connect -- http://127.0.0.1:1');
   expect(text).toContain('a simulation');
   expect(text).toContain(`-u 'operator:${state.monitor.password}'`);

@@ -6,7 +6,8 @@ import type { StackState } from '../data/state.ts';
 export interface StackReport {
   hosted: { url: string; loginUrl: string; workerToken: string; user: { email: string; password: string } };
   monitor: { url: string; username: string; password: string };
-  sandbox: { url: string };
+  /** `token` is that of a person who may open and label issues. */
+  sandbox: { url: string; token: string };
   database: { url: string };
   repos: string[];
 }
@@ -20,7 +21,7 @@ export function reportOf(state: StackState, ports: Ports, databaseUrl: string): 
       user: { ...state.user },
     },
     monitor: { url: urlOf(ports, 'monitor'), ...state.monitor },
-    sandbox: { url: urlOf(ports, 'sandbox') },
+    sandbox: { url: urlOf(ports, 'sandbox'), token: state.sandbox.person.token },
     database: { url: databaseUrl },
     repos: state.repos.map(({ slug }) => slug),
   };
@@ -36,6 +37,7 @@ export function reportText(report: StackReport, dataDir: string, demo: DemoFacts
   const { hosted, monitor, sandbox, database, repos } = report;
   const [repo = ''] = repos;
   const register = `'{"name": "by-hand", "taskTypes": ["analyze"]}'`;
+  const issue = `'{"title": "Say hello", "labels": ["svc:enqueue"]}'`;
   const fleet = demo
     ? `  Demo         a simulation: ${demo.workers} workers with a scripted agent and scripted people take
                ${demo.issues} issues to done; their commits, reviews and merges are real
@@ -56,6 +58,7 @@ ${fleet}
   Try:
     curl -s ${hosted.url}/api/openapi.json
     curl -s -u '${monitor.username}:${monitor.password}' ${monitor.url}/api/dead-letters
+    curl -s ${sandbox.url}/repos/${repo}/issues -H 'Authorization: Bearer ${sandbox.token}' -H 'Content-Type: application/json' -d ${issue}
     curl -s ${hosted.url}/api/worker/register -H 'Authorization: Bearer ${hosted.workerToken}' -H 'Content-Type: application/json' -d ${register}
 
   An access token for the hosted API, with that user's login in a browser (from this folder, in another terminal):
