@@ -25,7 +25,12 @@ async function testTarget(given: Command): Promise<void> {
   const { hosted, monitor, json, junit, markdown, badge } = options;
   const common = {
     ...commonOf(options),
-    given: { ...givenOf(options), ...loginOf(given, options), ...(await connectionOf(given, options)) },
+    given: {
+      ...givenOf(options),
+      ...operatorOf(given, options),
+      ...loginOf(given, options),
+      ...(await connectionOf(given, options)),
+    },
   };
   const surfaces = await Promise.all([
     ...(hosted === undefined ? [] : [openSurface({ url: hosted, surface: hostedSurface, ...common })]),
@@ -67,6 +72,14 @@ async function connectionOf(given: Command, { hosted, clientSecretEnv, token, to
   return { client, token: await renewedToken(hosted, client) };
 }
 
+/** The operator, when a monitor is tested. */
+function operatorOf(given: Command, { monitor, user: username, passwordEnv }: Options) {
+  if (monitor === undefined || username === undefined) return {};
+  const password = secret(passwordEnv);
+  if (password === undefined) given.error(`error: --user needs a password in ${passwordEnv}`);
+  return { operator: { username, password } };
+}
+
 /** Only on request: the checks log in as this user. */
 function loginOf(given: Command, { loginEmail: email, loginPasswordEnv }: Options) {
   if (email === undefined) return {};
@@ -83,13 +96,11 @@ const commonOf = (options: Options) => ({
 
 /** The other secrets, from the environment. */
 function givenOf(options: Options) {
-  const password = secret(options.passwordEnv);
   const workerToken = secret(options.workerTokenEnv);
   const webhookSecret = secret(options.webhookSecretEnv);
   return {
     ...(workerToken !== undefined && { workerToken }),
     ...(webhookSecret !== undefined && { webhookSecret }),
-    ...(options.user !== undefined && password !== undefined && { operator: { username: options.user, password } }),
     refusedTokens: options.refusedTokenEnv.flatMap((name) => secret(name) ?? []),
   };
 }

@@ -19,6 +19,12 @@ test.each([
     2,
     'PIPELINE_LOGIN_PASSWORD',
   ],
+  [
+    'an operator without a password',
+    ['--monitor', 'http://127.0.0.1:9', '--user', 'operator'],
+    2,
+    '--user needs a password in MONITOR_PASSWORD',
+  ],
   ['a target that does not answer', ['--monitor', 'http://127.0.0.1:9', '--suite', 'answers'], 78, '/health'],
 ])('ends with its exit status and the reason for %s', (_what, args, status, reason) => {
   const ended = run(...args);

@@ -1,5 +1,5 @@
 import { type AuthKind, checkAnswer, matchRoute, type SeenAnswer } from '@pipeline/contract';
-import type { Credential } from '../target/credentials.ts';
+import { type Credential, noCredential } from '../target/credentials.ts';
 import type { HttpRequest, TestedSurface } from '../target/target.ts';
 import { CheckFailed, CheckSkipped, must } from './outcome.ts';
 import { type SampleName, type Samples, sampleOf } from './samples.ts';
@@ -33,8 +33,10 @@ export class Probe {
     this.samples = samples;
   }
 
-  /** @throws CheckSkipped when the target has nothing of the kind. */
+  /** @throws CheckSkipped when the target has nothing of the kind, or no credential to read it was given. */
   sample(name: SampleName): string {
+    // A scratch repo is named by --write; the other names are read from the target.
+    if (this.samples[name] === undefined && name !== 'scratch') this.good(this.#defaultAuth);
     return sampleOf(this.samples, name);
   }
 
@@ -49,7 +51,7 @@ export class Probe {
   /** The first accepted credential of a kind. @throws CheckSkipped when none was given. */
   good(kind: AuthKind): Credential {
     const [credential] = this.tested.matrix.good(kind);
-    if (!credential) throw new CheckSkipped(`no credential was given (${kind})`);
+    if (!credential) throw new CheckSkipped(noCredential(kind));
     return credential;
   }
 
@@ -84,13 +86,17 @@ export class Probe {
     }
   }
 
+  get #defaultAuth(): AuthKind {
+    return DEFAULT_AUTH[this.tested.target.surface.name];
+  }
+
   async #exchange(
     address: string,
     { method = 'GET', body, shownBody, headers = {}, credential }: Sending,
   ): Promise<SeenAnswer> {
     const { target } = this.tested;
     const route = matchRoute(target.surface.routes, method, address.split('?')[0] ?? '');
-    const by = credential ?? this.good(route?.auth ?? DEFAULT_AUTH[target.surface.name]);
+    const by = credential ?? this.good(route?.auth ?? this.#defaultAuth);
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
     const request = {
       method,
@@ -106,7 +112,7 @@ export class Probe {
   }
 }
 
-/** For addresses of no endpoint. */
+/** For addresses of no endpoint, and for the reads that find samples. */
 const DEFAULT_AUTH = { hosted: 'connection', monitor: 'operator' } as const;
 
 export type Fields = Readonly<Record<string, string>>;

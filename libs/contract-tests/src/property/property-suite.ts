@@ -1,5 +1,6 @@
 import type { AnyRoute } from '@pipeline/contract';
 import fc from 'fast-check';
+import { noCredential } from '../target/credentials.ts';
 import type { TestedSurface } from '../target/target.ts';
 import { actsOnClaim, arrange, claimFor } from './arrange.ts';
 import { casesOf } from './cases.ts';
@@ -34,6 +35,8 @@ interface Endpoint {
 
 /** Requests to an endpoint before what the target returned is read again. */
 const ROUND = 10;
+
+const CHANGES_STATE = 'changes state; tested only by --write without a name, against a scratch target';
 
 /** Methods that read, and the one endpoint that only reads by another. */
 const isRead = ({ method, id }: AnyRoute): boolean => method === 'get' || id === 'postMcp';
@@ -108,7 +111,7 @@ export class PropertySuite {
 
   #endpoint(tested: TestedSurface, route: AnyRoute): Endpoint[] {
     const { only, skip, write } = this.#options;
-    const reason = skip.get(route.id) ?? (write || isRead(route) ? undefined : 'changes state; --write includes it');
+    const reason = skip.get(route.id) ?? (write || isRead(route) ? undefined : CHANGES_STATE);
     if (only.length > 0 && !only.includes(route.id)) return [];
     const { surface } = tested.target;
     const cases =
@@ -122,7 +125,7 @@ export class PropertySuite {
           })
         : null;
     if (cases) return [{ tested, route, cases }];
-    this.#skipped[`${surface.name} ${route.id}`] = reason ?? 'no credential was given';
+    this.#skipped[`${surface.name} ${route.id}`] = reason ?? noCredential(route.auth);
     return [];
   }
 

@@ -46,6 +46,18 @@ export interface CredentialMatrix {
   bad(kind: AuthKind): readonly Credential[];
 }
 
+const GIVEN_BY: Readonly<Record<AuthKind, string>> = {
+  connection: 'access token of a connection was given (--client-id, or PIPELINE_TOKEN)',
+  worker: 'worker token was given (PIPELINE_WORKER_TOKEN)',
+  operator: 'operator was given (--user, and MONITOR_PASSWORD)',
+  signature: 'webhook secret was given (PIPELINE_WEBHOOK_SECRET)',
+  session: 'browser session of a customer can be given',
+  none: 'credential was given',
+};
+
+/** The reason to skip what needs a credential of this kind. */
+export const noCredential = (kind: AuthKind): string => `no ${GIVEN_BY[kind]}`;
+
 export const bearer = (name: string, token: string, variable: string): Credential => ({
   name,
   headers: { authorization: `Bearer ${token}` },
