@@ -6,7 +6,7 @@ const HEAD = `<!-- Generated from libs/cli by \`node libs/cli/scripts/generate.t
 
 # Command line: pipeline
 
-In the repository, run \`pnpm pipeline …\`; in the images, run \`pipeline …\`, for example \`docker compose exec monitor pipeline admin org list\`.
+In the repository, run \`npm run -s pipeline -- …\`; in the images, run \`pipeline …\`, for example \`docker compose exec monitor pipeline admin org list\`.
 \`admin\`, \`repo\` and \`doctor\` need \`DATABASE_URL\`; there is no other login for them: access to the database grants administration of the service.
 \`org\`, \`repos\`, \`issues\`, \`why\`, \`overview\`, \`costs\` and \`watch\` need the address of the hosted API and a login; [customers-cli.md](../customers-cli.md)
 describes them. \`login\`, \`logout\` and \`mcp\` need the address only; \`init\` and \`completion\` need neither.
@@ -32,18 +32,28 @@ const TOLD_ABOVE = ['--json', '--as', '--reason'];
 /** Returns the reference page: one section per command group, in declaration order. */
 export function cliReference(): string {
   const program = pipelineProgram({ run: async () => undefined, runLocal: async () => undefined });
-  const groups = program.commands.flatMap((part) =>
-    part.commands.map((one) => ({ name: `${part.name()} ${one.name()}`, one })),
-  );
-  // Commands without subcommands.
-  const single = program.commands.filter(({ commands }) => commands.length === 0);
-  return `${[HEAD, ...groups.map(({ name, one }) => section(name, one)), ...single.map(oneCommand)].join('\n\n')}\n`;
+  const groups = program.commands.flatMap((part) => groupsOf(part.name(), part));
+  const single = program.commands.filter(isExecutable);
+  return `${[HEAD, ...groups.map(({ name, group }) => section(name, group)), ...single.map(oneCommand)].join('\n\n')}\n`;
+}
+
+const isExecutable = ({ commands }: Command): boolean => commands.length === 0;
+
+interface Group {
+  name: string;
+  group: Command;
+}
+
+/** The command and its subcommands, as far as they have executable commands of their own. */
+function groupsOf(name: string, group: Command): Group[] {
+  const below = group.commands.flatMap((one) => groupsOf(`${name} ${one.name()}`, one));
+  return group.commands.some(isExecutable) ? [{ name, group }, ...below] : below;
 }
 
 const TABLE = '| command | description |\n| --- | --- |';
 
 function section(name: string, command: Command): string {
-  const rows = command.commands.map((leaf) => rowOf(`${name} ${leaf.name()}`, leaf));
+  const rows = command.commands.filter(isExecutable).map((leaf) => rowOf(`${name} ${leaf.name()}`, leaf));
   return `## ${name}\n\n${sentence(command.description())}.\n\n${TABLE}\n${rows.join('\n')}`;
 }
 
