@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { importBreaches, type WorkspacePackage } from './import-rules.ts';
-import { importsOf, readPackages } from './workspace.ts';
+import { ALLOWED, importBreaches, type WorkspacePackage } from './import-rules.ts';
+import { importsOf, ROOT, readPackages } from './workspace.ts';
 
 function pkg(name: string, files: Record<string, string[]>, dependencies: string[] = []): WorkspacePackage {
   return { name, dependencies, files: Object.entries(files).map(([path, imports]) => ({ path, imports })) };
@@ -11,6 +13,19 @@ describe('this repository', () => {
 
   test('keeps the import rules', () => {
     expect(importBreaches(packages)).toEqual([]);
+  });
+
+  test('documents the rules in docs/architecture.md', () => {
+    const [, table = ''] = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8').split('| package | may import |');
+    const rows = (table.split('\n\n')[0] ?? '').split('\n').slice(2);
+    const documented = rows.flatMap((row) => {
+      const [packages = '', allowed = ''] = row
+        .split('|')
+        .slice(1)
+        .map((cell) => cell.trim());
+      return packages.split(', ').map((name) => [name, allowed === 'nothing' ? [] : allowed.split(', ')] as const);
+    });
+    expect(Object.fromEntries(documented)).toEqual(ALLOWED);
   });
 
   test('is really read: the packages and their imports are there', () => {
