@@ -12,9 +12,10 @@ const PLANS: Readonly<Record<BulkAction, { verb: string; effect: string; grade: 
   unblock: {
     verb: 'Unblock',
     grade: 1,
-    effect: 'Each issue returns to the state in which it was blocked, and its work is enqueued again.',
+    effect:
+      'Each issue returns to the state in which it was blocked, and its work starts again. Open dependencies are treated as resolved.',
   },
-  retry: { verb: 'Retry', grade: 1, effect: 'The work of the current state is enqueued again; the states stay.' },
+  retry: { verb: 'Retry', grade: 1, effect: 'The work is repeated. A blocked issue stays blocked until it succeeds.' },
   cancel: { verb: 'Cancel', grade: 3, effect: 'The issues move to done for good and their tasks are cancelled.' },
 };
 

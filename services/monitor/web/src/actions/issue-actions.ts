@@ -55,7 +55,8 @@ export const retryPlan = (issue: IssueTarget): ActionPlan => ({
   grade: 1,
   verb: 'Retry',
   object: nameOf(issue),
-  effect: 'The work of the current state is enqueued again, behind older tasks of the same priority. The state stays.',
+  effect:
+    'The work is repeated, behind older tasks of the same priority. A blocked issue stays blocked until it succeeds.',
   reason: 'optional',
   issue,
   run: ({ reason }) => call('retryIssue', issue, reason),
@@ -66,7 +67,7 @@ export const unblockPlan = (issue: IssueTarget): ActionPlan => ({
   verb: 'Unblock',
   object: nameOf(issue),
   effect:
-    'The issue returns to the state in which it was blocked, and its work is enqueued again. Open dependencies count as resolved.',
+    'The issue returns to the state in which it was blocked, and its work starts again. Open dependencies are treated as resolved.',
   reason: 'optional',
   issue,
   run: ({ reason }) => call('unblockIssue', issue, reason),
