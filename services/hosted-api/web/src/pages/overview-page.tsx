@@ -50,9 +50,18 @@ const factsOf = ({ openIssues, inFlightTasks, queueDepth, workerPool, cost }: Ov
   { name: 'Open issues', value: formatCount(openIssues) },
   { name: 'Tasks running', value: formatCount(inFlightTasks.length) },
   { name: 'Tasks waiting', value: formatCount(queueDepth.total) },
-  { name: 'Workers', value: formatCount(workerPool.total) },
+  { name: 'Workers online', value: <WorkerCounts {...workerPool} /> },
   { name: 'Cost, 24 hours', value: <CostFigure usd={cost.last24hUsd} unreported={cost.last24hUnreportedCosts} /> },
 ];
+
+function WorkerCounts({ total, offline }: Pick<Overview['workerPool'], 'total' | 'offline'>) {
+  return (
+    <>
+      {formatCount(total - offline)}
+      {offline > 0 && <span className={layout.muted}> ({formatCount(offline)} offline)</span>}
+    </>
+  );
+}
 
 function Blocked({ issues }: { issues: Overview['blockedIssues'] }) {
   if (issues.length === 0) return <EmptyNote tone="good" title="Nothing is blocked." />;
