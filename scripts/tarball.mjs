@@ -1,7 +1,7 @@
 /**
  * Makes the npm package of a program or of the client, which installs without this repository and without other packages.
  *
- *   node scripts/tarball.mjs agent|client|contract-tests [--out DIR]     by default dist/
+ *   npm run -s tarball -- agent|client|contract-tests [--out DIR]     by default dist/
  *
  * The last line is the path of the tarball: DIR/pipeline-<name>-<version>.tgz.
  */
@@ -27,10 +27,14 @@ const PACKAGES = {
   'contract-tests': (folder) => program('contract-tests', folder),
 };
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { out: { type: 'string' } } });
+const USAGE = `usage: npm run -s tarball -- ${Object.keys(PACKAGES).join('|')} [--out DIR]     by default dist/`;
+
+const { values = {}, positionals = [], problem = null } = readArguments();
 const [name = ''] = positionals;
-if (!Object.hasOwn(PACKAGES, name) || positionals.length !== 1) {
-  console.error(`usage: node scripts/tarball.mjs ${Object.keys(PACKAGES).join('|')} [--out DIR]`);
+if (values.help) {
+  console.log(USAGE);
+} else if (problem !== null || !Object.hasOwn(PACKAGES, name) || positionals.length !== 1) {
+  console.error(problem === null ? USAGE : `${problem}\n${USAGE}`);
   process.exitCode = 2;
 } else {
   const folder = await mkdtemp(join(tmpdir(), 'tarball-'));
@@ -39,6 +43,15 @@ if (!Object.hasOwn(PACKAGES, name) || positionals.length !== 1) {
     console.log(await pack(folder, resolve(values.out ?? join(root, 'dist'))));
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The arguments, or what is wrong with them. */
+function readArguments() {
+  try {
+    return parseArgs({ allowPositionals: true, options: { out: { type: 'string' }, help: { type: 'boolean' } } });
+  } catch (error) {
+    return { problem: error.message };
   }
 }
 
