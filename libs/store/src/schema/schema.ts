@@ -84,7 +84,7 @@ export async function assertSchema(db: Db, migrations: MigrationList = MIGRATION
   const status = statusOf(applied, migrations);
   if (status.pending.length > 0) {
     const at = status.current ?? 'empty';
-    const hint = 'run `pnpm migrate` (node libs/store/src/schema/migrate-main.ts) with the same DATABASE_URL';
+    const hint = 'run `npm run migrate` (libs/store/src/schema/migrate-main.ts) with the same DATABASE_URL';
     throw new SchemaError(`the database schema is ${at}, this release requires ${status.latest}: ${hint}`, status);
   }
   if (!status.ok) {

@@ -101,7 +101,7 @@ describe('before anything is served', () => {
     expect(await watchOn(url, (watch) => watch.check())).toBe('outdated');
     const error = await refusal(url);
     expect(error).toBeInstanceOf(StartError);
-    expect((error as Error).message).toContain('pnpm migrate');
+    expect((error as Error).message).toContain('npm run migrate');
     await execute(database.adminUrl, `drop database ${empty} with (force)`);
   });
 

@@ -59,7 +59,7 @@ describe('assertSchema', () => {
     await emptyDatabase(async (url, { fleet }) => {
       await migrateToLatest(url, V1);
       await assertSchema(fleet, V1);
-      await expect(assertSchema(fleet, V2)).rejects.toThrow('this release requires 0002-two: run `pnpm migrate`');
+      await expect(assertSchema(fleet, V2)).rejects.toThrow('this release requires 0002-two: run `npm run migrate`');
     });
   });
 

@@ -47,7 +47,7 @@ test('it refuses to start on an empty database, and names the command to run', a
   await execute(database.adminUrl, `create database ${empty}`);
   const service = run({ DATABASE_URL: databaseUrl(database.adminUrl, empty) });
   expect(await service.exited).toBe(78);
-  expect(service.output.err).toContain('pnpm migrate');
+  expect(service.output.err).toContain('npm run migrate');
   await execute(database.adminUrl, `drop database ${empty} with (force)`);
 });
 

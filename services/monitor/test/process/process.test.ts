@@ -166,6 +166,6 @@ describe('a start that cannot be ends with 78 and one line for each problem', ()
     await execute(server, `create database ${empty}`);
     const lines = await refused({ DATABASE_URL: databaseUrl(database.adminUrl, empty) });
     await execute(server, `drop database ${empty} with (force)`);
-    expect(lines).toEqual([expect.stringContaining('pnpm migrate')]);
+    expect(lines).toEqual([expect.stringContaining('npm run migrate')]);
   });
 });
