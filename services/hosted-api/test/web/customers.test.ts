@@ -111,6 +111,7 @@ inBrowser('the customers’ pages', () => {
     await logIn(page, owner);
     await page.getByText('Live', { exact: true }).waitFor();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByText('Workers online', { exact: true }).waitFor();
     const reread = page.waitForRequest((request) => request.url().includes('/account/data/overview'), {
       timeout: 8_000,
     });
