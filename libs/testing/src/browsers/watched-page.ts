@@ -29,7 +29,10 @@ export async function openWatched<Page extends WatchedPage>(
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(`${message.text()} ${message.location().url}`);
+    const text = message.text();
+    // The browser ends requests when the machine gets a network interface, as when a container starts beside it; pages repeat them.
+    if (message.type() !== 'error' || text.includes('net::ERR_NETWORK_CHANGED')) return;
+    complaints.push(`${text} ${message.location().url}`);
   });
   page.on('pageerror', (error) => complaints.push(error.message));
   return { page, complaints };
