@@ -50,7 +50,7 @@ const CASES: [string, WaitKind[], () => Promise<unknown>][] = [
     },
   ],
   ['a question', ['human'], () => end({ outcome: 'needs-clarification', result: { question: 'Which file?' } })],
-  ['a pause', ['human', 'human'], async () => actOnIssue(bench.engine, await bench.key(), 'pause', OLGA)],
+  ['a pause', ['human'], async () => actOnIssue(bench.engine, await bench.key(), 'pause', OLGA)],
   [
     'another issue',
     ['dependency'],

@@ -243,11 +243,15 @@ test('a claim that cannot be taken back does not keep tasks from their release a
     create trigger refuse_task before update on tasks for each row
       when (old.id = ${sql.lit(silent.task.id)}) execute function refuse_task()`.execute(db);
   const heal = hosting.api.context.loops.find((loop) => loop.name === 'queue-healing');
-  const again = await later(700_000, async () => {
-    await expect(heal?.tick()).rejects.toThrow('queue healing: 1 of 2 failed');
-    return (await failed.claim()).body.task;
-  }).finally(() => sql`drop function refuse_task cascade`.execute(db));
-  expect(again).toMatchObject({ issueNumber: 1, attempt: 1 });
+  try {
+    const again = await later(700_000, async () => {
+      await expect(heal?.tick()).rejects.toThrow('queue healing: 1 of 2 failed');
+      return (await failed.claim()).body.task;
+    });
+    expect(again).toMatchObject({ issueNumber: 1, attempt: 1 });
+  } finally {
+    await sql`drop function refuse_task cascade`.execute(db);
+  }
 });
 
 describe('interface: States and transitions, rows of Task', () => {

@@ -29,9 +29,14 @@ describe('snapshots', () => {
     expect(await read(4)).toMatchObject({ version: 4, status: 'rejected' });
   });
 
-  test.each(['rejected', 'open', '', 'proposed&status=active'])('no list of status "%s"', async (status) => {
+  test.each(['rejected', 'open', ''])('no list of status "%s"', async (status) => {
     const answer = await call('GET', `${BASE}/snapshots?status=${status}`);
     expect(refused(answer)).toEqual([400, 'INVALID_INPUT', expect.stringMatching(/^status: .*superseded/)]);
+  });
+
+  test('no list of two statuses', async () => {
+    const answer = await call('GET', `${BASE}/snapshots?status=proposed&status=active`);
+    expect(refused(answer)).toEqual([400, 'INVALID_INPUT', 'status is given 2 times; give it once']);
   });
 
   test('one is read whole', async () => {
