@@ -96,8 +96,7 @@ function readJson(route: AnyRoute, schema: z.ZodType, bytes: Uint8Array): unknow
 }
 
 function parseJson(route: AnyRoute, bytes: Uint8Array): { text: string; value: unknown } {
-  const { code } = route.refusals.json ?? DEFAULT_REFUSALS.json;
-  if (isTooDeep(bytes)) throw new AppError(code, `JSON nested deeper than ${MAX_JSON_DEPTH} levels`);
+  if (isTooDeep(bytes)) throw refuse(route.refusals.json ?? DEFAULT_REFUSALS.json, 'JSON nested too deeply');
   try {
     const text = utf8.decode(bytes);
     return { text, value: JSON.parse(text) };

@@ -5,11 +5,12 @@ import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 
 setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
+const collect = runInNewContext('gc') as (options: { type: 'minor' | 'major' }) => void;
 
 const database = testDatabase();
 
-const ROUNDS = 301;
+const SERIES = 5;
+const ROUNDS = 101;
 const RESULT_OCTETS = 20_000;
 
 /** What a minor collection does not reach: objects that survived two of them, and garbage among these. */
@@ -30,9 +31,14 @@ test('a result that nobody holds is freed by a minor collection', async () => {
     for (let n = 0; n < 2; n += 1) collect({ type: 'minor' });
     return promotedOctets() - before;
   };
-  const promoted: number[] = [];
-  for (let n = 0; n < ROUNDS; n += 1) promoted.push(await promotedInRound());
-  // The median: code that V8 compiles meanwhile is promoted too, up to megabytes in a single round.
-  const median = promoted.sort((a, b) => a - b)[Math.floor(ROUNDS / 2)];
-  expect(median).toBeLessThan(RESULT_OCTETS / 3);
+  // The median: code that V8 compiles meanwhile is promoted too, up to megabytes in a single round. The lowest of several:
+  // while V8 marks the whole heap beside the test, it promotes what it would free otherwise.
+  const medians: number[] = [];
+  for (let series = 0; series < SERIES; series += 1) {
+    collect({ type: 'major' });
+    const promoted: number[] = [];
+    for (let n = 0; n < ROUNDS; n += 1) promoted.push(await promotedInRound());
+    medians.push(promoted.sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0);
+  }
+  expect(Math.min(...medians)).toBeLessThan(RESULT_OCTETS / 3);
 });
