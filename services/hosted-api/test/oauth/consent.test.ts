@@ -93,15 +93,6 @@ describe('the consent', () => {
     expect(await connectionOf(clientId)).toHaveLength(1);
   });
 
-  test('that is continued several times at once gives one code', async () => {
-    const { browser, path } = await asked(await world.person('acme'));
-    browser.stopBefore = '/oauth/authorize/';
-    const resume = await browser.submit(`${path}/confirm`, { decision: 'allow', organisation: 'acme' });
-    const tabs = [browser.tab(), browser.tab(), browser.tab()];
-    const callbacks = await Promise.all(tabs.map((tab) => tab.open(String(resume))));
-    expect(callbacks.filter((callback) => callback?.searchParams.get('code'))).toHaveLength(1);
-  });
-
   test('returns the state of a program with a question mark as it was sent', async () => {
     const clientId = await world.program();
     const browser = world.browser();
