@@ -6,7 +6,7 @@ const MAX_REPORTED = 10;
 /**
  * Handles rows one by one. A row that fails, because it is locked for long or has bad data, does not affect the others:
  * candidates of all tenants are read in the same order each time, so it would stop all work behind it for good.
- * @param what the rows, for the error message; their columns are in it too, so they are keys.
+ * @param what names the rows in the error message, which contains each row that failed: rows hold keys, no texts.
  * @returns what was returned for each.
  * @throws AggregateError when some failed; the others were handled. Lost leadership and an unreachable store fail every
  * row: they are thrown at once.
