@@ -8,6 +8,8 @@ export class Browser {
   status = 0;
   text = '';
   headers = new Headers();
+  /** A redirect to a path that begins so is not followed; null = all are. */
+  stopBefore: string | null = null;
   /** Sent with every form, as browsers do by themselves. */
   send: Readonly<Record<string, string>> = {};
 
@@ -33,6 +35,7 @@ export class Browser {
       const location = answer.headers.get('location');
       if (answer.status < 300 || answer.status >= 400 || location === null) return null;
       target = new URL(location, target);
+      if (this.stopBefore !== null && target.pathname.startsWith(this.stopBefore)) return target;
       request = {};
     }
     throw new Error('too many redirects');

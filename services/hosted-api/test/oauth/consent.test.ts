@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { until } from '@pipeline/testing';
+import { sql } from 'kysely';
 import { authorizeUrl, codeFor, connect, decide, logIn, redeem, testOauth } from './oauth-world.ts';
 
 const world = testOauth();
@@ -91,6 +93,26 @@ describe('the consent', () => {
     expect(answers.filter((callback) => callback !== null)).toHaveLength(1);
     expect(await send('deny')).toBeNull();
     expect(await connectionOf(clientId)).toHaveLength(1);
+  });
+
+  test('that is continued several times at once gives one code', async () => {
+    const { browser, path } = await asked(await world.person('acme'));
+    browser.stopBefore = '/oauth/authorize/';
+    const resume = String(await browser.submit(`${path}/confirm`, { decision: 'allow', organisation: 'acme' }));
+    const tabs = [browser.tab(), browser.tab(), browser.tab()];
+    // Each has read the request before one of them can end it.
+    const opened = await database.db.transaction().execute(async (tx) => {
+      await tx.selectFrom('oauth_artifacts').select('uid').where('model', '=', 'Interaction').forUpdate().execute();
+      const opening = Promise.all(tabs.map((tab) => tab.open(resume)));
+      await until('all wait to end the request', async () => {
+        const { rows } = await sql<{ n: number }>`select count(*)::int as n from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
+        return rows[0]?.n === tabs.length;
+      });
+      return { opening };
+    });
+    const callbacks = await opened.opening;
+    expect(callbacks.filter((callback) => callback?.searchParams.has('code'))).toHaveLength(1);
   });
 
   test('returns the state of a program with a question mark as it was sent', async () => {
