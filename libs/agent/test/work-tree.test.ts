@@ -1,6 +1,12 @@
-import { statSync, symlinkSync } from 'node:fs';
+import { statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { until } from '@pipeline/testing/until';
+import { filesOf } from '../src/git/checkout.ts';
+import { Mirror } from '../src/git/mirror.ts';
+import { git } from '../src/git/run-git.ts';
+import { startingPoint } from '../src/git/starting-point.ts';
+import { WorkTree } from '../src/git/work-tree.ts';
 import { AgentBench } from './agent-bench.ts';
 
 const FILES = { 'README.md': '# Shop\n', 'src/list.txt': 'one\n', 'src/deep/a.txt': 'a\n', '.gitignore': 'cache/\n' };
@@ -72,11 +78,22 @@ describe('the work tree of the next task in a slot', () => {
     expect(inode('README.md')).toBe(kept);
   });
 
-  test('submits a change of the same size that was made at once', async () => {
-    const submitted = { verdict: { outcome: 'submitted', result: { title: 'Two', body: 'Two.' } } };
-    const script = { turns: [[{ edit: { path: 'src/list.txt', text: 'two\n' } }, submitted]] };
-    const { verdict } = await bench.run(bench.task('develop'), script);
-    expect(verdict).toMatchObject({ outcome: 'submitted', result: { changedFiles: ['src/list.txt'] } });
-    expect(await bench.hostFile('svc/issue-7', 'src/list.txt')).toBe('two\n');
+  test('commits a change of the same size in the second of the checkout when that second is over', async () => {
+    const env = { PATH: process.env.PATH ?? '', HOME: bench.dir };
+    const mirror = new Mirror({ folder: bench.dir, slug: 'acme/shop', cloneUrl: bench.host, depth: 50, env });
+    const start = await startingPoint(bench.task('develop'), mirror, { credentials: null, signal: bench.stop.signal });
+    const identity = { name: 'Bot', email: 'bot@localhost' };
+    const folder = join(bench.dir, 'task');
+    const second = () => Math.floor(statSync(join(filesOf(folder), 'src/list.txt')).mtimeMs / 1000);
+    const edited = async (): Promise<WorkTree> => {
+      const tree = await WorkTree.create({ mirror, folder, start, env, user: null, identity });
+      const before = second();
+      writeFileSync(join(tree.dir, 'src/list.txt'), 'two\n');
+      return second() === before ? tree : edited();
+    };
+    const tree = await edited();
+    await until('the second of the checkout is over', () => Date.now() >= (second() + 1) * 1000);
+    expect(await tree.commit('Two')).toMatchObject({ changedFiles: ['src/list.txt'] });
+    expect(await git(['status', '--porcelain'], { cwd: tree.dir, env })).toBe(' M src/list.txt\n');
   });
 });

@@ -76,7 +76,7 @@ export class WorkTree {
     await own('update-ref', `refs/remotes/origin/${start.defaultBranch}`, start.base);
     if (start.head !== null) await own('update-ref', `refs/remotes/origin/${start.branch}`, start.head);
     await own('update-ref', `refs/heads/${start.branch}`, first);
-    await cp(indexOf(folder), join(repository, 'index'));
+    await copyIndex(folder, join(repository, 'index'));
     await own('config', 'user.name', identity.name);
     await own('config', 'user.email', identity.email);
     if (user !== null) await chownAll(repository, user);
@@ -129,7 +129,7 @@ export class WorkTree {
   async #writeTree(): Promise<string> {
     const { mirror, folder } = this.#options;
     const index = join(folder, 'commit-index');
-    await cp(indexOf(folder), index);
+    await copyIndex(folder, index);
     const env = { GIT_INDEX_FILE: index, GIT_WORK_TREE: this.dir, GIT_DIR: mirror.dir };
     await mirror.git(['-C', this.dir, 'add', '--all', '.'], env);
     return (await mirror.git(['write-tree'], env)).trim();
@@ -149,6 +149,13 @@ export class WorkTree {
     return entries.map(({ path }) => path);
   }
 }
+
+/**
+ * Copies the index with its time. Git compares the content of a file only if the file is not older than its index, and
+ * otherwise its size and times, which count whole seconds: beside a younger index, a change of the same size in the second of
+ * the checkout would not be seen.
+ */
+const copyIndex = (folder: string, to: string): Promise<void> => cp(indexOf(folder), to, { preserveTimestamps: true });
 
 async function chownAll(path: string, user: RunAs): Promise<void> {
   await lchown(path, user.uid, user.gid);
