@@ -1,26 +1,9 @@
 import { ANY_AGENT, isUsedUp, roundUsd, type TaskPayload } from '@pipeline/domain';
 import type { Claimed } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
-import type { ClaimedTask, ClaimRequest } from './claim-types.ts';
+import type { ClaimedTask, Conclusion, NewClaim } from './claim-types.ts';
 import { type RecordedClaim, recordClaims } from './record-claims.ts';
 import { returnClaim } from './return-claim.ts';
-
-/** A claimed task, before snippets about its repo are added to the payload. */
-export interface BatchedClaim {
-  task: ClaimedTask;
-  row: Claimed;
-  mayHaveSnippets: boolean;
-}
-
-/** A row that was claimed for a request, with its token. */
-export interface NewClaim {
-  request: ClaimRequest;
-  claimToken: string;
-  row: Claimed;
-}
-
-/** What a claim came to: a task; none, because the worker drains; or a task that is held. */
-export type Conclusion = BatchedClaim | null | 'held';
 
 /** Records the claims in one transaction. If that fails, each is recorded, and fails, separately. */
 export function conclude(engine: Engine, claims: readonly NewClaim[]): Promise<Conclusion>[] {

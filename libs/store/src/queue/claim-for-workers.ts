@@ -1,15 +1,8 @@
 import { ANY_AGENT } from '@pipeline/domain';
 import { sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
-import {
-  CLAIMED,
-  type Claimed,
-  type Claimer,
-  type ClaimInput,
-  claimedRows,
-  claimStatements,
-  runClaim,
-} from './claiming.ts';
+import { CLAIMED, type Claimed, claimedRows } from './claim-statement.ts';
+import { type Claimer, type ClaimInput, claimStatements, runClaim } from './claiming.ts';
 
 /** One task requested by a worker, whose right to it is checked. */
 interface CheckedClaimer extends Claimer {

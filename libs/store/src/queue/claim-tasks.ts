@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
-import { type Claimed, type ClaimInput, claimedRows, claimStatements, runClaim } from './claiming.ts';
+import { type Claimed, claimedRows } from './claim-statement.ts';
+import { type ClaimInput, claimStatements, runClaim } from './claiming.ts';
 
 const statements = claimStatements<object, Claimed>('claim-task', (p) => ({
   ctes: sql`ready as materialized (

@@ -5,7 +5,7 @@ import type { DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
-import type { Claimed } from './claiming.ts';
+import type { Claimed } from './claim-statement.ts';
 import type { TaskRef } from './tasks.ts';
 
 /** How long a claim may last without a start, progress or heartbeat; milliseconds. */

@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import { inTransaction } from '../driver/transaction.ts';
+import type { Claimed } from './claim-statement.ts';
 import { claimTasks } from './claim-tasks.ts';
-import type { Claimed, ClaimInput } from './claiming.ts';
+import type { ClaimInput } from './claiming.ts';
 
 interface InTenant {
   tenantId: number;
