@@ -73,7 +73,10 @@ export type FailReport = z.output<typeof FailReport>;
 /** One message of an agent's transcript; a repeated message is stored once. */
 export const AgentMessageInput = z.object({
   invocationIndex: z.int().min(0).max(MAX_INTEGER),
-  sequence: z.int().min(0).max(MAX_INTEGER),
+  sequence: z.int().min(0).max(MAX_INTEGER).meta({
+    description:
+      'Counts the messages of the invocation, from 0 in each attempt. Reads show it continued over the attempts of a task.',
+  }),
   agent: z.string().min(1).max(100).optional().meta({ description: 'Ignored: messages have the agent of the task.' }),
   role: z.enum(['assistant', 'user', 'system']),
   subtype: z.enum(['text', 'thinking', 'tool_use', 'tool_result', 'system']),

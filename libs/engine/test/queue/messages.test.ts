@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { recordMessages } from '@pipeline/engine';
+import { reclaimExpired, recordMessages } from '@pipeline/engine';
 import { refOf, take } from '../harness.ts';
 import { Stage } from '../stage.ts';
 
@@ -27,6 +27,29 @@ test('counts the messages that were stored, without repeated ones', async () => 
   expect(await recordMessages(bench.engine, ref, [messageOf(1, 'b'), messageOf(2, 'c')])).toBe(1);
   expect(await recordMessages(bench.engine, ref, [])).toBe(0);
   expect((await stored()).map(({ content }) => content)).toEqual(['a', 'b', 'c']);
+});
+
+test('keeps the messages of each attempt when the next one counts from the start again', async () => {
+  const lost = refOf(bench, await take(bench));
+  await recordMessages(bench.engine, lost, [messageOf(0, 'a'), messageOf(1, 'b')]);
+  bench.pass(61);
+  await reclaimExpired(bench.engine);
+  const next = refOf(bench, await take(bench));
+  expect(next.taskId).toBe(lost.taskId);
+  expect(await recordMessages(bench.engine, next, [messageOf(0, 'c')])).toBe(1);
+  expect(await recordMessages(bench.engine, next, [messageOf(0, 'c'), messageOf(1, 'd')])).toBe(1);
+  expect((await stored()).map(({ content }) => content)).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test('stores a message once when the worker numbers attempts itself', async () => {
+  await take(bench);
+  bench.pass(61);
+  await reclaimExpired(bench.engine);
+  const ref = refOf(bench, await take(bench));
+  const items = [messageOf(1_000_000, 'a'), messageOf(1_000_001, 'b')];
+  expect(await recordMessages(bench.engine, ref, items)).toBe(2);
+  expect(await recordMessages(bench.engine, ref, items)).toBe(0);
+  expect((await stored()).map(({ sequence }) => sequence)).toEqual([1_000_000, 1_000_001]);
 });
 
 test('cuts a long message before a character that would be split', async () => {

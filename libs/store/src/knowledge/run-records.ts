@@ -50,6 +50,18 @@ export interface MessageInput {
 }
 
 /**
+ * A task whose lease expired keeps its id, and its next run starts to count again: the stored sequence continues after those
+ * of the attempts before, so that no message is lost as one of theirs.
+ */
+const SEQUENCES_PER_ATTEMPT = 1_000_000;
+
+/** A sequence that is already that of this attempt stays: workers may count so themselves. */
+function storedSequence(sequence: number, attempt: number): number {
+  const first = attempt * SEQUENCES_PER_ATTEMPT;
+  return sequence < first ? first + sequence : sequence;
+}
+
+/**
  * Stores messages of an agent. The key contains the task's creation time, so a batch that is sent again changes
  * nothing. @returns how many were new.
  */
@@ -76,7 +88,7 @@ export async function insertMessages(
         issue_id: run.issue_id,
         agent: run.agent,
         invocation_index: item.invocationIndex,
-        sequence: item.sequence,
+        sequence: storedSequence(item.sequence, run.attempt),
         role: item.role,
         subtype: item.subtype,
         tool_name: item.toolName,
