@@ -169,6 +169,18 @@ describe('a retried task', () => {
     await take(bench);
     expect(await retryBudget()).toEqual({ tasksRetried: 2, totalRetriesConsumed: 3 });
   });
+
+  test('counts as soon as it waits for a worker', async () => {
+    await take(bench);
+    bench.pass(61);
+    await reclaimExpired(bench.engine);
+    expect(await retryBudget()).toEqual({ tasksRetried: 1, totalRetriesConsumed: 1 });
+    const task = await take(bench);
+    expect(await retryBudget()).toEqual({ tasksRetried: 1, totalRetriesConsumed: 1 });
+    const failure = { errorMessage: 'timed out', errorClass: 'transient' as const, invocations: [] };
+    await fail(bench.engine, refOf(bench, task), failure);
+    expect(await retryBudget()).toEqual({ tasksRetried: 2, totalRetriesConsumed: 3 });
+  });
 });
 
 describe('a paused issue', () => {

@@ -22,10 +22,12 @@ interface RepoReliability {
 
 /**
  * Reliability figures of each enabled repo since then. Costs the issues that were done (index transitions_by_state),
- * a probe and its transitions each, and the dead letters and repeated runs of the window.
+ * a probe and its transitions each, and the dead letters and repeated runs of the window. A retry counts as soon as it waits
+ * (index tasks_retried).
  */
 export async function reliabilityByRepo(fleet: Db, scope: AnalyticsScope, since: Date): Promise<RepoReliability[]> {
   const from = sql`${since.toISOString()}::timestamptz`;
+  const workTypes = sql`${[...WORK_TASK_TYPES]}::text[]`;
   const { rows } = await sql<RepoReliability>`
     ${fleetNote('operators see all tenants')}
     with done as (
@@ -48,9 +50,11 @@ export async function reliabilityByRepo(fleet: Db, scope: AnalyticsScope, since:
       select d.tenant_id, d.repo_id, count(*) as n from dead_letters d
       where d.created_at >= ${from} and ${within('d', scope)} group by 1, 2
     ), attempts as (
-      select distinct r.tenant_id, r.repo_id, r.work_id, r.attempt from runs r
-      where r.attempt > 0 and r.claimed_at >= ${from} and r.task_type = any(${[...WORK_TASK_TYPES]}::text[])
-        and ${within('r', scope)}
+      select r.tenant_id, r.repo_id, r.work_id, r.attempt from runs r
+      where r.attempt > 0 and r.claimed_at >= ${from} and r.task_type = any(${workTypes}) and ${within('r', scope)}
+      union
+      select q.tenant_id, q.repo_id, q.work_id, q.attempt from tasks q
+      where q.attempt > 0 and q.status = 'pending' and q.task_type = any(${workTypes}) and ${within('q', scope)}
     ), retried as (
       select a.tenant_id, a.repo_id, count(*) as tasks, sum(a.attempt) as retries from attempts a group by 1, 2
     )

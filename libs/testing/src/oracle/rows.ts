@@ -159,7 +159,9 @@ interface Task {
   repoId: number;
   issueId: number | null;
   issue: number;
+  workId: string;
   type: TaskType;
+  attempt: number;
   status: 'pending' | 'claimed';
   held: string | null;
   priority: number;
@@ -238,7 +240,7 @@ const QUERIES: Record<keyof Rows, string> = {
     ${MS('lease_expires_at')} as "leaseUntil", error_message as error, error_fingerprint as fingerprint
     from runs order by id`,
   tasks: `select id, repo_id as "repoId", issue_id as "issueId", issue_number as issue, task_type as type, status, held,
-    priority, claimed_by as "claimedBy", ${MS('claimed_at')} as "claimedAt", ${MS('created_at')} as at,
+    work_id as "workId", attempt, priority, claimed_by as "claimedBy", ${MS('claimed_at')} as "claimedAt", ${MS('created_at')} as at,
     ${MS('lease_expires_at')} as "leaseUntil", ${MS('progress_at')} as "progressAt" from tasks`,
   writes: `select id, repo_id as "repoId", issue_number as issue, lane, status, error, ${MS('created_at')} as at
     from projections order by id`,

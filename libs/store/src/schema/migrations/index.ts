@@ -52,6 +52,7 @@ import { up as distributedStream } from './0041-0060/0051-distributed-stream.ts'
 import { up as retentionIndexes } from './0041-0060/0054-retention-indexes.ts';
 import { up as eventCountsByTime } from './0041-0060/0055-event-counts-by-time.ts';
 import { up as endOfCancelledRuns } from './0041-0060/0056-end-of-cancelled-runs.ts';
+import { up as waitingRetries } from './0041-0060/0057-waiting-retries.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -114,4 +115,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0054-retention-indexes': { up: retentionIndexes },
   '0055-event-counts-by-time': { up: eventCountsByTime },
   '0056-end-of-cancelled-runs': { up: endOfCancelledRuns },
+  '0057-waiting-retries': { up: waitingRetries },
 };

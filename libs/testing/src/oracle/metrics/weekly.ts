@@ -13,13 +13,16 @@ export function cycleSeconds({ transitions }: Rows, period: Period): number[] {
   });
 }
 
-/** Claimed attempts of work tasks after the first, each counted once: a returned claim is claimed again. */
-function retries({ runs }: Rows, period: Period): number[] {
-  const claimed = runs.filter(
-    ({ attempt, at, taskType }) =>
-      attempt > 0 && isWithin(period, at) && taskType !== 'retrospect' && taskType !== 'code-map-scan',
+/** Attempts of work tasks after the first that were claimed or wait, each counted once: a returned claim is claimed again. */
+function retries({ runs, tasks }: Rows, period: Period): number[] {
+  const claimed = runs.filter(({ at }) => isWithin(period, at));
+  const waiting = tasks
+    .filter(({ status }) => status === 'pending')
+    .map(({ type, ...task }) => ({ ...task, taskType: type }));
+  const again = [...claimed, ...waiting].filter(
+    ({ attempt, taskType }) => attempt > 0 && taskType !== 'retrospect' && taskType !== 'code-map-scan',
   );
-  return [...new Map(claimed.map(({ workId, attempt }) => [`${workId} ${attempt}`, attempt])).values()];
+  return [...new Map(again.map(({ workId, attempt }) => [`${workId} ${attempt}`, attempt])).values()];
 }
 
 /** Time with a silent or stalled worker; each period counts for at most an hour. */
