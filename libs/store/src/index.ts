@@ -129,6 +129,7 @@ export * from './queue/repo-limits.ts';
 export * from './queue/runs.ts';
 export * from './queue/task-queue.ts';
 export * from './queue/tasks.ts';
+export { withoutWorkerByType } from './queue/tasks-without-worker.ts';
 export * from './records/records.ts';
 export * from './repos/doctor-facts.ts';
 export * from './repos/push-protection.ts';

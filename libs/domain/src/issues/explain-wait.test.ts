@@ -40,6 +40,8 @@ const task = (over: Partial<WhyTask> = {}): WhyTask => ({
   claimedBy: null,
   claimedAt: null,
   createdAt: AT,
+  agent: null,
+  isWithoutWorker: false,
   ...over,
 });
 
@@ -58,6 +60,18 @@ const CASES: [string, Partial<WhyFacts>, WaitKind[], string][] = [
     { task: task() },
     ['worker'],
     'is in review and waits for a free worker to claim its review task (attempt 1 of 3), since 2026-01-02 03:04 UTC.',
+  ],
+  [
+    'no worker is online',
+    { task: task({ isWithoutWorker: true }) },
+    ['worker'],
+    'is in review and waits for a worker that takes review tasks of this repository (none is online) to claim its review task (attempt 1 of 3), since 2026-01-02 03:04 UTC.',
+  ],
+  [
+    'no worker with its agent is online',
+    { task: task({ isWithoutWorker: true, agent: 'codex' }) },
+    ['worker'],
+    'is in review and waits for a worker that takes review tasks of this repository with the agent codex (none is online) to claim its review task (attempt 1 of 3), since 2026-01-02 03:04 UTC.',
   ],
   [
     'a worker is at it',

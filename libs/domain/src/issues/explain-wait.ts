@@ -48,7 +48,7 @@ function sentence({ repo, issueNumber, state }: WhyFacts, [first, ...others]: re
 }
 
 const ADVICE: Record<WaitKind, (facts: WhyFacts, wait: Wait) => string> = {
-  worker: (_facts, { ref }) => (ref === null ? 'Start a worker for this task type if none becomes free.' : ''),
+  worker: workerAdvice,
   dependency: (_facts, { ref }) => `Finish ${ref}, or unblock the issue to go on without it.`,
   subtask: (_facts, { ref }) => `Finish the subtask ${ref}, or cancel it.`,
   human: humanAdvice,
@@ -64,6 +64,13 @@ const ADVICE: Record<WaitKind, (facts: WhyFacts, wait: Wait) => string> = {
   retry: () => 'No action required: the retry is automatic. Retry the issue to start it now.',
   'dead-letter': () => 'Fix the cause of the error, then retry the dead letter, or resolve it and retry the issue.',
 };
+
+function workerAdvice({ repo, task }: WhyFacts, { ref }: Wait): string {
+  if (ref !== null) return '';
+  if (!task?.isWithoutWorker) return 'Start a worker for this task type if none becomes free.';
+  const agent = task.agent === null ? '' : ` with the agent ${task.agent}`;
+  return `Start a worker that takes ${task.type} tasks of ${repo}${agent}, or resume one that is draining (docs/agents.md).`;
+}
 
 function mergeAdvice({ checks, isPaused }: WhyFacts, { ref }: Wait): string {
   if (checks?.verdict === 'queue')

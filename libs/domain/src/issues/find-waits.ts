@@ -171,9 +171,19 @@ function ofTask(task: WhyTask): Wait {
     case 'paused':
       return { kind: 'human', ref: null, detail: `a person to resume its ${task.type} task`, since };
     case null:
-      return { kind: 'worker', ref: null, detail: `a free worker to claim its ${task.type} task (${attempt})`, since };
+      return {
+        kind: 'worker',
+        ref: null,
+        detail: `${claimerOf(task)} to claim its ${task.type} task (${attempt})`,
+        since,
+      };
   }
 }
+
+const claimerOf = ({ type, agent, isWithoutWorker }: WhyTask): string =>
+  isWithoutWorker
+    ? `a worker that takes ${type} tasks of this repository${agent === null ? '' : ` with the agent ${agent}`} (none is online)`
+    : 'a free worker';
 
 const failedWrite = ({ id, type, error, createdAt }: WhyProjection): Wait => ({
   kind: 'projection',

@@ -77,6 +77,10 @@ export interface WhyTask {
   claimedBy: string | null;
   claimedAt: string | null;
   createdAt: string;
+  /** The only agent that may do it; null = any. */
+  agent: string | null;
+  /** No worker that could claim it has been there for a while. */
+  isWithoutWorker: boolean;
 }
 
 export interface WhyProjection {

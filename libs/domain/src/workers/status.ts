@@ -9,6 +9,13 @@ export type WorkerStatus = (typeof WORKER_STATUSES)[number];
 export const FLOOR_STATUSES = ['idle', 'running', 'draining', 'offline', 'stalled'] as const;
 type FloorStatus = (typeof FLOOR_STATUSES)[number];
 
+/**
+ * A worker counts as there for so long after its last heartbeat, and a task must have waited so long before it is said
+ * to have no worker: four times the silence after which a worker is offline, so the restart of an only worker, with the
+ * start of its container, is no alarm.
+ */
+export const WORKER_GRACE_MS = 2 * MINUTE_MS;
+
 /** The recorded periods of a worker. `silent` and `stalled` together are degraded time. */
 const WORKER_PERIOD_KINDS = ['online', 'silent', 'stalled'] as const;
 export type WorkerPeriodKind = (typeof WORKER_PERIOD_KINDS)[number];

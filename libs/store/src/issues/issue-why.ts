@@ -1,9 +1,19 @@
-import type { CheckState, ErrorClass, State, TaskType, TracedIssue, WhyFacts, WhyTask } from '@pipeline/domain';
+import {
+  ANY_AGENT,
+  type CheckState,
+  type ErrorClass,
+  type State,
+  type TaskType,
+  type TracedIssue,
+  type WhyFacts,
+  type WhyTask,
+} from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import { type Reach, type ReadScope, reachableRepo, reachOf } from '../accounts/org-scope.ts';
 import type { Db } from '../driver/database.ts';
 import { jsonList, wireTime } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
+import { isWithoutWorker } from '../queue/tasks-without-worker.ts';
 
 /** A transition of an issue in the form of the API. */
 export interface StateTransition {
@@ -82,7 +92,8 @@ const listsOf = (tenant: Tenant) => ({
   tasks: jsonList(sql`
     select t.task_type as type, t.status, t.held, ${wireTime('t.run_after')} as "runAfter", t.attempt,
       t.max_attempts as "maxAttempts", t.claimed_by as "claimedBy", ${wireTime('t.claimed_at')} as "claimedAt",
-      ${wireTime('t.created_at')} as "createdAt"
+      ${wireTime('t.created_at')} as "createdAt", nullif(t.compared_agent, ${sql.lit(ANY_AGENT)}) as agent,
+      ${isWithoutWorker(tenant)} as "isWithoutWorker"
     from tasks t where t.tenant_id = ${tenant} and t.issue_id = i.id order by t.priority, t.id`),
   projections: jsonList(sql`
     select p.id, p.action ->> 'type' as type, p.status, p.error, ${wireTime('p.created_at')} as "createdAt"

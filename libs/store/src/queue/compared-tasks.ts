@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { msInterval } from '../driver/clock.ts';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
+import { SERVES } from './tasks-without-worker.ts';
 
 const any = sql.lit(ANY_AGENT);
 
@@ -13,8 +14,7 @@ const isStranded = (waitMs: number, tenant: RawBuilder<unknown>) => sql<boolean>
   and not exists (
     select from workers w join repos r on r.tenant_id = ${tenant} and r.id = t.repo_id
     where w.tenant_id = ${tenant} and w.left_at is null and w.status <> 'offline' and not w.draining
-      and t.compared_agent = any(w.agents) and t.task_type = any(w.task_types)
-      and (w.repos = '{}' or exists (select from unnest(w.repos) slug where lower(slug) = r.slug_key)))`;
+      and t.compared_agent = any(w.agents) and ${SERVES})`;
 
 export interface StrandedTask {
   tenant_id: number;
