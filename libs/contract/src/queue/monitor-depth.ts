@@ -20,6 +20,13 @@ const QueueDepth = z
           oldestPendingAgeMs: ageMs.meta({
             description: 'Age of the oldest pending task in milliseconds. Null when none is pending.',
           }),
+          withoutWorker: count.meta({
+            description:
+              'Pending tasks, not held, that no online worker can claim by task type, repo and agent. Draining workers do not count; a worker counts for two minutes after its last heartbeat, a task after two minutes of waiting.',
+          }),
+          oldestWithoutWorkerAgeMs: ageMs.meta({
+            description: 'Time that the oldest of these has been waiting, in milliseconds. Null when there is none.',
+          }),
         }),
       )
       .meta({ description: 'Depth by task type. All types are present.' }),

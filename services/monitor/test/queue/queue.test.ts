@@ -10,9 +10,12 @@ const at = (seconds: number) => {
   database.clock.now = new Date(Date.parse('2026-03-01T00:00:00Z') + seconds * 1_000);
 };
 
+const drainWorkers = (draining: boolean) => database.db.updateTable('workers').set({ draining }).execute();
+
 beforeAll(() => at(0));
 
-const nothing = { pending: 0, claimed: 0, oldestPendingAgeMs: null };
+const noneAlone = { withoutWorker: 0, oldestWithoutWorkerAgeMs: null };
+const nothing = { pending: 0, claimed: 0, oldestPendingAgeMs: null, ...noneAlone };
 
 test('an empty pipeline: every type is listed, with nothing', async () => {
   expect((await call('GET', '/api/queue/depth')).json).toEqual({
@@ -55,6 +58,7 @@ test('tasks by type with the age of the oldest, open dead letters, and writes th
     pending: 2,
     claimed: 1,
     oldestPendingAgeMs: 60_000,
+    ...noneAlone,
   });
   expect(totals).toEqual({
     pendingTaskCount: 2,
@@ -64,4 +68,18 @@ test('tasks by type with the age of the oldest, open dead letters, and writes th
     vcsWriteQueueFailed: 1,
     serverTimestamp: '2026-03-01T00:01:10.000Z',
   });
+});
+
+test('counts the tasks that no online worker can claim, until one is there', async () => {
+  const analyze = async () => {
+    const { byTaskType } = (await call('GET', '/api/queue/depth')).json as never as {
+      byTaskType: { taskType: string }[];
+    };
+    return byTaskType.find(({ taskType }) => taskType === 'analyze');
+  };
+  at(20 + 121);
+  await drainWorkers(true);
+  expect(await analyze()).toMatchObject({ withoutWorker: 2, oldestWithoutWorkerAgeMs: 131_000 });
+  await drainWorkers(false);
+  expect(await analyze()).toMatchObject(noneAlone);
 });

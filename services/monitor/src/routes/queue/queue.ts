@@ -2,7 +2,7 @@ import type { queueRoutes } from '@pipeline/contract';
 import { TASK_TYPES } from '@pipeline/domain';
 import type { Engine } from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
-import { countOpenDeadLetters, depthByTaskType, storeNow, writeQueueDepth } from '@pipeline/store';
+import { countOpenDeadLetters, depthByTaskType, storeNow, withoutWorkerByType, writeQueueDepth } from '@pipeline/store';
 import type { Authentication } from '../../auth/authentication.ts';
 
 type Handlers = HandlersOf<typeof queueRoutes, Authentication>;
@@ -15,9 +15,12 @@ export const queueHandlers = (deps: () => { engine: Engine }): Handlers => ({
   queueDepth: async () => {
     const { fleet } = deps().engine.store;
     const depths = new Map((await depthByTaskType(fleet)).map((depth) => [depth.taskType, depth]));
-    const byTaskType = TASK_TYPES.map(
-      (taskType) => depths.get(taskType) ?? { taskType, pending: 0, claimed: 0, oldestPendingAgeMs: null },
-    );
+    const alone = new Map((await withoutWorkerByType(fleet)).map((tasks) => [tasks.taskType, tasks]));
+    const byTaskType = TASK_TYPES.map((taskType) => ({
+      ...(depths.get(taskType) ?? { taskType, pending: 0, claimed: 0, oldestPendingAgeMs: null }),
+      withoutWorker: alone.get(taskType)?.count ?? 0,
+      oldestWithoutWorkerAgeMs: alone.get(taskType)?.oldestMs ?? null,
+    }));
     const writes = await writeQueueDepth(fleet);
     const body = {
       pendingTaskCount: byTaskType.reduce((sum, { pending }) => sum + pending, 0),

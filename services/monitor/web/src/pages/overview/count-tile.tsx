@@ -18,9 +18,12 @@ export interface CountTarget {
 export const CountTile = memo(function CountTile({
   target,
   count,
+  note,
 }: {
   target: CountTarget;
   count: number | undefined;
+  /** More about what it counts. */
+  note?: string;
 }) {
   const { title, glyph, colour, to, search } = target;
   return (
@@ -32,6 +35,7 @@ export const CountTile = memo(function CountTile({
         <Glyph name={glyph} colour={colour} />
         {title}
       </span>
+      {note !== undefined && <span className={styles.note}>{note}</span>}
     </PageLink>
   );
 });

@@ -1,6 +1,8 @@
+import { formatDuration } from '@pipeline/web/format/duration.ts';
+import { inWords } from '@pipeline/web/format/reasons.ts';
 import { STATES } from '@pipeline/web/states/states.ts';
 import { useQuery } from '@tanstack/react-query';
-import type { State } from '../../api/types.ts';
+import type { Reply, State } from '../../api/types.ts';
 import { Panel } from '../../page/panel.tsx';
 import { type CountTarget, CountTile } from './count-tile.tsx';
 import { countsOf } from './counts.ts';
@@ -22,6 +24,26 @@ const TARGETS = {
   failedWrites: { title: 'Failed host writes', glyph: 'writes', to: '/trouble/writes', search: { status: 'failed' } },
   late: { title: 'Over their time limit', glyph: 'warning', to: '/issues', search: { sort: '-since' } },
 } as const satisfies Record<string, CountTarget>;
+
+type TaskType = Reply<'queueDepth'>['byTaskType'][number]['taskType'];
+
+const withoutWorker = (type: TaskType): CountTarget => ({
+  title: `No worker for ${inWords(type)} tasks`,
+  glyph: 'workers',
+  to: '/queue',
+  search: { type },
+});
+
+/** One object per type, so that a tile renders only when its count changes. */
+const WITHOUT_WORKER: Record<TaskType, CountTarget> = {
+  analyze: withoutWorker('analyze'),
+  plan: withoutWorker('plan'),
+  develop: withoutWorker('develop'),
+  review: withoutWorker('review'),
+  merge: withoutWorker('merge'),
+  retrospect: withoutWorker('retrospect'),
+  'code-map-scan': withoutWorker('code-map-scan'),
+};
 
 /** What waits for a person, each with the page that shows it. */
 export function NeedsYou({ repo }: OfRepo) {
@@ -54,6 +76,17 @@ export function NeedsYou({ repo }: OfRepo) {
               <CountTile target={TARGETS[name]} count={needs[name]} />
             </li>
           ))}
+          {queue.data?.byTaskType
+            .filter(({ withoutWorker }) => withoutWorker > 0)
+            .map(({ taskType, withoutWorker, oldestWithoutWorkerAgeMs }) => (
+              <li key={taskType}>
+                <CountTile
+                  target={WITHOUT_WORKER[taskType]}
+                  count={withoutWorker}
+                  note={`oldest waits for ${formatDuration(oldestWithoutWorkerAgeMs)}`}
+                />
+              </li>
+            ))}
         </ul>
       )}
     </Panel>

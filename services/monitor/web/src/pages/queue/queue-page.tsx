@@ -20,7 +20,7 @@ import { Panel } from '../../page/panel.tsx';
 import { QUEUE_COLUMNS, repoOf, type Task } from './columns.tsx';
 
 const POLL_MS = 3_000;
-const FIELDS = { sort: text(30) };
+const FIELDS = { sort: text(30), type: text(30) };
 
 /** What waits, for how long, and when is it done? */
 export default function QueuePage() {
@@ -29,7 +29,9 @@ export default function QueuePage() {
   const go = useGo();
   const queue = useQuery(read('pipelineTaskQueue', {}, POLL_MS));
   const depth = useQuery(read('queueDepth', {}, POLL_MS));
-  const tasks = (queue.data?.tasks ?? []).filter((task) => repo === undefined || repoOf(task) === repo);
+  const tasks = (queue.data?.tasks ?? []).filter(
+    (task) => (repo === undefined || repoOf(task) === repo) && (values.type === '' || task.taskType === values.type),
+  );
   return (
     <Page title="Queue" rejected={rejected}>
       <div className={layout.stack}>
@@ -51,7 +53,13 @@ export default function QueuePage() {
         >
           {() => depth.data && <TypeBars depth={depth.data} />}
         </Panel>
-        <Panel title="Tasks" metrics={['est_duration']} query={queue} polledAt={queue.data?.polledAt} height={400}>
+        <Panel
+          title={values.type === '' ? 'Tasks' : `Tasks of type ${inWords(values.type)}`}
+          metrics={['est_duration']}
+          query={queue}
+          polledAt={queue.data?.polledAt}
+          height={400}
+        >
           {() => (
             <DataTable<Task>
               label="Tasks by priority, then age"
