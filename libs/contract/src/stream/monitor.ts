@@ -101,7 +101,7 @@ export const streamEvents = route({
   headers: z.object({
     'last-event-id': z.string().optional().meta({
       description:
-        'Id of the last event received. Buffered events with a greater id are replayed first. A value that is not a number is ignored.',
+        'Id of the last event received. Buffered events with a greater id are replayed first. An id that was never issued replays none, after the comment `: gap`. A value that is not a number is ignored.',
       example: '4711',
     }),
   }),

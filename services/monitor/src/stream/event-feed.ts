@@ -17,7 +17,6 @@ const REPLAYED = 100;
 const HEARTBEAT_MS = 30_000;
 /** How long a client waits before it connects again. */
 const RETRY = 'retry: 3000\n\n';
-const NEVER_GIVEN = -1;
 
 export interface EventFeedDeps {
   store: Pick<Store, 'fleet'>;
@@ -28,8 +27,10 @@ export interface EventFeedDeps {
 
 /** Where in the stream a client goes on. */
 export interface StreamPlace {
-  /** It has everything up to this id; null = it is new and gets nothing of the past. */
+  /** It has everything up to this id; null = it gets nothing of the past. */
   after: number | null;
+  /** Its last id was never given out, as after the restore of a backup: no buffered event is greater, but events may be missing. */
+  isUnknown: boolean;
   /** False = the store could not be queried for that id. */
   isVerified: boolean;
 }
@@ -54,8 +55,8 @@ export class EventFeed {
   readonly #clients = new Broadcast();
   /** The newest id that was handed out; null before the first tick. */
   #last: number | null = null;
-  /** Clients that came back while the store was away with an id that this replica had not seen. */
-  readonly #unverified = new Set<Client>();
+  /** Clients that came back while the store was away with an id that this replica had not seen, and its newest id then. */
+  readonly #unverified = new Map<Client, number>();
   #lastBeat: number;
   #closed = false;
 
@@ -110,8 +111,8 @@ export class EventFeed {
 
   /** Everything up to `head` was read: an id above it, of a client that came before, was never given out. */
   #verify(head: number): void {
-    for (const client of this.#unverified) {
-      if (client.after > head) this.#clients.move(client, head, this.#replay(NEVER_GIVEN, client.filter));
+    for (const [client, since] of this.#unverified) {
+      if (client.after > head) this.#clients.move(client, head, GAP + this.#replay(since, client.filter));
     }
     this.#unverified.clear();
   }
@@ -142,35 +143,34 @@ export class EventFeed {
 
   /**
    * Finds the place of a client that comes back.
-   * @param lastEventId the last id that it saw; null for a new client. An id that the store never gave out counts as older
-   * than all.
+   * @param lastEventId the last id that it saw; null for a new client.
    * @throws AppError SSE_UNAVAILABLE while nothing is followed.
    */
   async resume(lastEventId: number | null): Promise<StreamPlace> {
     const last = this.#running();
-    if (lastEventId === null || lastEventId <= last) return { after: lastEventId, isVerified: true };
     // Another replica may be ahead of this one.
-    const isKnown = lastEventId <= (await streamHead(this.#deps.store.fleet));
-    return { after: isKnown ? lastEventId : NEVER_GIVEN, isVerified: true };
+    const isUnknown =
+      lastEventId !== null && lastEventId > last && lastEventId > (await streamHead(this.#deps.store.fleet));
+    return { after: isUnknown ? null : lastEventId, isUnknown, isVerified: true };
   }
 
   /** `resume` while the store is away: an id that is unknown here is believed until the store can be read again. */
   resumeFromMemory(lastEventId: number | null): StreamPlace {
     const last = this.#running();
-    return { after: lastEventId, isVerified: lastEventId === null || lastEventId <= last };
+    return { after: lastEventId, isUnknown: false, isVerified: lastEventId === null || lastEventId <= last };
   }
 
   /** Writes what was missed, at most 100 events, then what happens from now on. Settles when the stream has ended. */
   async stream({ response, onClose, place, filter }: StreamClient): Promise<void> {
     const last = this.#running();
-    const { after, isVerified } = place;
+    const { after, isUnknown, isVerified } = place;
     // Without chunks: a write is a packet of its own text, and the stream ends with its connection anyway.
     response.useChunkedEncodingByDefault = false;
-    response.write(RETRY + (after === null ? '' : this.#replay(after, filter)));
+    response.write(RETRY + (isUnknown ? GAP : '') + (after === null ? '' : this.#replay(after, filter)));
     // What waits to be written now has been replayed already.
     const client = { response, filter, after: Math.max(last, after ?? last) };
     this.#clients.add(client);
-    if (!isVerified) this.#unverified.add(client);
+    if (!isVerified) this.#unverified.set(client, last);
     await new Promise<void>((resolve) => {
       onClose(() => {
         this.#clients.remove(client);

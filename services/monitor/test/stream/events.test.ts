@@ -198,13 +198,17 @@ describe('a client that comes back', () => {
     expect(stream.ids).toEqual([last + 1, last + 2, last + 3]);
   });
 
-  test('with an id that was never given out gets the newest 100 and a notice', async () => {
+  test('with an id that was never given out gets a notice, nothing of the past, and what happens from then on', async () => {
     const { url, turn } = await replica();
     await tellMany(2);
     await turn();
     const stream = await raw(url, { 'last-event-id': '999999999' });
-    await until('it was replayed', () => stream.ids.length === 2);
-    expect(stream.text).toContain(': gap');
+    await until('it begins', () => stream.text !== '');
+    await publish(statusOf('new'));
+    await turn();
+    await until('the new one is there', () => stream.ids.length > 0);
+    expect(stream.text.startsWith('retry: 3000\n\n: gap\n\nid: ')).toBe(true);
+    expect(stream.ids).toEqual([await head()]);
   });
 
   test('with an id that is no number starts with the newest events', async () => {
