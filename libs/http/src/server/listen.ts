@@ -1,8 +1,7 @@
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { errorCatalogue, STATUS_OF } from '@pipeline/contract';
-import type { ErrorCode } from '@pipeline/domain';
 import { type Listening, listenOn, sleep } from '@pipeline/runtime';
+import { MAX_HEADERS, refuseConnection, refuseExpectation, requireHost } from './refuse.ts';
 import { REQUEST_TIMEOUTS, type RequestTimeouts } from './timeouts.ts';
 
 interface ListenOptions {
@@ -16,9 +15,7 @@ interface ListenOptions {
   timeouts?: Partial<Omit<RequestTimeouts, 'bodyMs'>>;
 }
 
-const MAX_HEADERS = 16 * 1024;
 const DRAIN_MS = 8_000;
-const LINGER_MS = 1_000;
 
 /**
  * Serves an app. close() stops accepting connections, closes idle ones, waits for requests in flight and destroys the remaining
@@ -35,9 +32,12 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       requestTimeout: requestMs,
       keepAliveTimeout: idleMs,
       connectionsCheckingInterval: checkMs,
+      // Node's own refusal has no body.
+      requireHostHeader: false,
     },
-    app,
+    requireHost(app),
   );
+  server.on('checkExpectation', refuseExpectation);
   let draining = false;
   // Node counts a connection without a request as busy; clients open connections in advance.
   const silent = new Set<Socket>();
@@ -58,7 +58,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       response !== undefined && !response.writableFinished && (response.headersSent || response.req.complete);
     // Data written here would be read as part of the response in flight.
     if (isBegun) socket.destroy();
-    else refuse(error, socket as Socket);
+    else refuseConnection(error, socket as Socket);
   });
   const url = await listenOn(server, { host, port, variable });
   const close = async () => {
@@ -81,35 +81,4 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       return closing;
     },
   };
-}
-
-const REFUSALS: Readonly<Record<string, { code: ErrorCode; message: string; reason: string }>> = {
-  HPE_HEADER_OVERFLOW: {
-    code: 'INVALID_INPUT',
-    message: `Request headers larger than ${MAX_HEADERS} bytes`,
-    reason: 'Bad Request',
-  },
-  ERR_HTTP_REQUEST_TIMEOUT: {
-    code: 'REQUEST_TIMEOUT',
-    message: errorCatalogue.REQUEST_TIMEOUT.text,
-    reason: 'Request Timeout',
-  },
-};
-const MALFORMED = { code: 'INVALID_INPUT', message: 'Malformed HTTP request', reason: 'Bad Request' } as const;
-
-/** Responds to invalid HTTP, slow requests and headers above 16 KiB before routing, then closes the connection. */
-function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const { code, message, reason } = REFUSALS[error.code ?? ''] ?? MALFORMED;
-  const status = STATUS_OF[code];
-  const body = JSON.stringify({ error: message, code, status });
-  socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
-  // The peer may never close; destroying the connection immediately could lose the response.
-  void sleep(LINGER_MS).then(() => socket.destroy());
 }

@@ -1,9 +1,26 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { listen } from '../../src/index.ts';
 
 const host = '127.0.0.1';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
+});
+
+/** @returns what the server writes before it closes the connection. */
+async function exchange(bytes: string): Promise<string> {
+  const server = await listen((_request, response) => response.end('x'), { host, port: 0, drainMs: 10 });
+  cleanups.push(server.close);
+  const socket = connect(Number(new URL(server.url).port), host);
+  cleanups.push(() => socket.destroy());
+  socket.write(bytes);
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  return text;
+}
 
 describe('listen', () => {
   test('close waits for the answer in progress and refuses new connections', async () => {
@@ -78,14 +95,25 @@ describe('listen', () => {
   test.each([
     ['nonsense', 'nonsense\r\n\r\n', 'Malformed HTTP request'],
     ['a huge head', `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 'Request headers larger than 16384 bytes'],
-  ])('%s gets an ApiError', async (_name, bytes, message) => {
-    const server = await listen((_request, response) => response.end(), { host, port: 0 });
-    const socket = connect(Number(new URL(server.url).port), host);
-    socket.write(bytes);
-    let text = '';
-    for await (const chunk of socket) text += chunk;
-    expect(text).toMatch(/^HTTP\/1\.1 400 /);
+    ['no Host header', 'GET / HTTP/1.1\r\n\r\n', 'Missing Host header'],
+    [
+      'an unknown expectation',
+      'POST / HTTP/1.1\r\nhost: x\r\nexpect: magic\r\ncontent-length: 1\r\n\r\nx',
+      'Unsupported Expect header: only 100-continue is supported',
+    ],
+  ])('%s gets an ApiError, and the connection is closed', async (_name, bytes, message) => {
+    const text = await exchange(bytes);
+    expect(text).toMatch(/^HTTP\/1\.1 400 .*\r\nconnection: close\r\n/is);
     expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).toEqual({ error: message, code: 'INVALID_INPUT', status: 400 });
-    await server.close();
+  });
+
+  test.each([
+    ['HTTP/1.0 without a Host header', 'GET / HTTP/1.0\r\n\r\n'],
+    [
+      'the expectation of 100-continue',
+      'GET / HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\nconnection: close\r\n\r\n',
+    ],
+  ])('serves %s', async (_name, bytes) => {
+    expect(await exchange(bytes)).toContain('HTTP/1.1 200 OK');
   });
 });
