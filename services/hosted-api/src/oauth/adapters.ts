@@ -74,8 +74,12 @@ function tokenAdapter(kind: TokenKind, { library: { errors }, tokenRequests }: A
       return { ...payload, ...consumed, jti: id } as AdapterPayload;
     },
     async consume(id) {
-      const won = await consumeToken(await tokenRequests.db(), hashOfToken(id));
-      if (!won) throw new errors.InvalidGrant('the token was used by another request at the same time');
+      const db = await tokenRequests.db();
+      if (await consumeToken(db, hashOfToken(id))) return;
+      // The library found it unused, and another request has used it since: a reuse like any later one.
+      const found = await findToken(db, kind, hashOfToken(id));
+      if (typeof found?.payload.grantId === 'string') await tokenRequests.revoke(found.payload.grantId);
+      throw new errors.InvalidGrant('the token was used by another request at the same time');
     },
   };
 }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { revokeConnection } from '@pipeline/store';
+import { until } from '@pipeline/testing';
 import { sql } from 'kysely';
+import { hashOfToken } from '../../src/auth/token-hash.ts';
 import { authorizeUrl, codeFor, connect, redeem, refresh, testOauth, VERIFIER } from './oauth-world.ts';
 
 const world = testOauth();
@@ -40,6 +42,44 @@ describe('a refresh that fails', () => {
   });
 });
 
+/** Runs requests that have all found a token unused before one of them uses it: its row is locked until they wait for it. */
+async function atOnce<T>(token: string, requests: readonly (() => Promise<T>)[]): Promise<T[]> {
+  let answers: Promise<T[]> | undefined;
+  await database.db.transaction().execute(async (tx) => {
+    await tx.selectFrom('oauth_tokens').select('hash').where('hash', '=', hashOfToken(token)).forUpdate().execute();
+    answers = Promise.all(requests.map((request) => request()));
+    await until('all wait for the token', async () => {
+      const { rows } = await sql`select from pg_stat_activity
+        where wait_event_type = 'Lock' and query like '%oauth_tokens%'`.execute(database.db);
+      return rows.length === requests.length;
+    });
+  });
+  return answers ?? [];
+}
+
+describe('a refresh token that is used by two requests at once', () => {
+  test('gives tokens to one of them, and ends the connection', async () => {
+    const { clientId, refresh: token } = await connect(world);
+    const use = () => refresh(world, clientId, token);
+    const answers = await atOnce(token, [use, use]);
+    const [won, lost] = answers.toSorted((a, b) => a.status - b.status);
+    expect([won?.status, lost?.status, lost?.error]).toEqual([200, 400, 'invalid_grant']);
+    expect(await reasonsOf(clientId)).toEqual(['reuse']);
+    expect(await world.call(won?.access ?? '')).toBe(401);
+    expect((await refresh(world, clientId, won?.refresh ?? '')).error).toBe('invalid_grant');
+  });
+
+  test('of which one asks for another resource gives tokens to the other one', async () => {
+    const { clientId, refresh: token } = await connect(world);
+    const wrong = () => refresh(world, clientId, token, { resource: 'https://elsewhere.example.org/api' });
+    const right = () => refresh(world, clientId, token);
+    // Whichever comes first: the wrong one does not use the token up.
+    const [failed, good] = await atOnce(token, [wrong, right]);
+    expect(good?.status).toBe(200);
+    expect(failed?.status).toBe(400);
+  });
+});
+
 describe('a refresh token that is used many times at once', () => {
   test('gives tokens to one of them, and all get an answer', async () => {
     const { clientId, refresh: token } = await connect(world);
@@ -48,6 +88,7 @@ describe('a refresh token that is used many times at once', () => {
     expect(new Set(answers.filter(({ status }) => status !== 200).map(({ error }) => error))).toEqual(
       new Set(['invalid_grant']),
     );
+    expect(await reasonsOf(clientId)).toEqual(['reuse']);
   });
 
   test('after it was used before ends the connection, and every one is answered', async () => {
