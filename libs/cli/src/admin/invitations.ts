@@ -26,7 +26,7 @@ export function invitationCommands(admin: Command, run: Run): void {
       const data = await use.inviteMember(admin, { org, email, role, days: Number(days) });
       const link = new URL(`/account/invitation?token=${data.token}`, base).href;
       const { token: _token, ...shown } = data;
-      const text = `${link}\ninvites ${data.email} to ${data.org} as ${data.role} until ${data.expiresAt}; send it to that person only`;
+      const text = `${link}\ninvites ${data.email} to ${data.org} as ${data.role} until ${data.expiresAt}; send it to that person only${data.replaced ? '; the earlier link of this address works no more' : ''}`;
       return { data: { ...shown, link }, text };
     },
   });

@@ -89,7 +89,8 @@ const browserInvite = route({
   id: 'browserInvite',
   path: '/account/data/invitations',
   summary: 'Invite a person',
-  description: 'For owners; other members get 404. The response is the only one with the link; it works once.',
+  description:
+    'For owners; other members get 404. The response is the only one with the link; it works once. Open invitations of the same address to the organisation are revoked.',
   query: inOrg,
   body: z.object({
     email,
@@ -105,6 +106,7 @@ const browserInvite = route({
         role,
         expiresAt: Timestamp,
         path: z.string().meta({ description: 'Path and query of the link on this service.' }),
+        replaced: z.boolean().meta({ description: 'True when an open invitation of this address was revoked.' }),
       }),
     },
   },

@@ -8,11 +8,14 @@ import {
   insertNewUser,
   inTransaction,
   invitationsOf,
+  lockMemberships,
   type OpenInvitation,
   openInvitation,
+  revokeInvitationsOf,
   revokeOpenInvitation,
   type Store,
   storeTime,
+  type TenantRow,
   type Tx,
   takeInvitation,
 } from '@pipeline/store';
@@ -39,7 +42,8 @@ interface Invitation {
 
 /**
  * Invites a person to an organisation. The token is returned here only: the store has its SHA-256. Anybody with the link
- * can accept it, once.
+ * can accept it, once. Open invitations of the same address to the organisation are revoked: of several links, the person
+ * could use the one with another role than the last one that was meant.
  * @throws AppError NOT_FOUND; INVALID_INPUT for an invalid address, role or number of days, or too many open invitations.
  */
 export async function inviteMember(admin: Admin, { org: orgId, email, role: wanted, days }: Invitation) {
@@ -50,6 +54,8 @@ export async function inviteMember(admin: Admin, { org: orgId, email, role: want
   const id = `inv_${randomBytes(9).toString('base64url')}`;
   return administer(admin, async (tx) => {
     const org = await requireOrg(tx, orgId);
+    await lockMemberships(tx, org.id);
+    const replaced = await replaceInvitations(tx, admin, { org, email, id });
     const open = (await invitationsOf(tx, org.id)).filter((row) => stateOf(row) === 'open');
     if (open.length >= MAX_OPEN) refuse(`${orgId} has ${MAX_OPEN} open invitations: revoke one first`);
     const expiresAt = new Date((await storeTime(tx)).getTime() + days * DAY_MS).toISOString();
@@ -68,8 +74,22 @@ export async function inviteMember(admin: Admin, { org: orgId, email, role: want
       subject: subjectOf(id, orgId),
       details: { email, role, expiresAt },
     });
-    return { id, token, org: org.external_id, email, role, expiresAt };
+    return { id, token, org: org.external_id, email, role, expiresAt, replaced };
   });
+}
+
+/** @returns whether there was an open invitation of the address. */
+async function replaceInvitations(
+  tx: Tx,
+  admin: Admin,
+  { org, email, id }: { org: TenantRow; email: string; id: string },
+): Promise<boolean> {
+  const revoked = await revokeInvitationsOf(tx, org.id, email);
+  for (const old of revoked) {
+    const subject = subjectOf(old, org.external_id);
+    await audit(tx, admin, { action: 'invitation-revoke', subject, details: { email, replacedBy: id } });
+  }
+  return revoked.length > 0;
 }
 
 /** The invitations of an organisation, newest first. @throws AppError NOT_FOUND. */

@@ -87,6 +87,24 @@ export const revokeOpenInvitation = (tx: Tx, tenantId: number, id: string): Prom
     .returningAll()
     .executeTakeFirst() as Promise<InvitationRow | undefined>;
 
+/**
+ * Revokes the open invitations of an address to an organisation. The caller holds the lock of its memberships, so that of
+ * two concurrent invitations one stays open. @returns their ids.
+ */
+export async function revokeInvitationsOf(tx: Tx, tenantId: number, email: string): Promise<string[]> {
+  const rows = await tx
+    .updateTable('invitations')
+    .set({ revoked_at: svcNow })
+    .where('tenant_id', '=', tenantId)
+    .where(sql<boolean>`lower(email) = lower(${email})`)
+    .where('accepted_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', svcNow)
+    .returning('id')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** The newest invitations of an organisation, at most 1,000. */
 export const invitationsOf = (db: Db, tenantId: number): Promise<(InvitationRow & { expired: boolean })[]> =>
   db

@@ -151,7 +151,11 @@ describe('an invitation', () => {
   });
 
   test('reads the same when it is unknown, malformed, revoked, used or expired', async () => {
-    const [revoked, used, expired] = [await invite(), await invite(), await invite()];
+    const [revoked, used, expired] = [
+      await invite({ email: 'revoked@example.org' }),
+      await invite(),
+      await invite({ email: 'expired@example.org' }),
+    ];
     await admin.revokeInvitation(by(), { org, id: revoked.id });
     await (await open(used.token)).submit('/account/invitation', NEW);
     await database.db

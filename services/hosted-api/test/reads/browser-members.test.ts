@@ -91,6 +91,30 @@ describe('an owner', () => {
     ]);
   });
 
+  test('has one open invitation for an address: a new one replaces it', async () => {
+    const first = await send(owner, 'invitations', { email: 'new@example.org', role: 'owner' });
+    await send(owner, 'invitations', { email: 'other@example.org', role: 'member' });
+    const second = await send(owner, 'invitations', { email: 'New@example.org', role: 'member' });
+    expect([first.body.replaced, second.body.replaced]).toEqual([false, true]);
+    expect((await hosting.api.fetch(`${hosting.api.url}${first.body.path}`)).status).toBe(404);
+    expect((await hosting.api.fetch(`${hosting.api.url}${second.body.path}`)).status).toBe(200);
+    const { body } = await send(owner, 'invitations');
+    expect(body.items.map(({ email, role }: { email: string; role: string }) => [email, role])).toEqual([
+      ['New@example.org', 'member'],
+      ['other@example.org', 'member'],
+    ]);
+    expect((await actions()).map(([action]) => action).sort()).toEqual([
+      ...Array(3).fill('invitation-create'),
+      'invitation-revoke',
+    ]);
+  });
+
+  test('who invites an address many times at once has one open invitation for it', async () => {
+    const invite = () => send(owner, 'invitations', { email: 'new@example.org', role: 'member' });
+    await Promise.all(Array.from({ length: 8 }, invite));
+    expect((await send(owner, 'invitations')).body.items).toHaveLength(1);
+  });
+
   test('changes a role, and removes a member whose connection reads nothing from the next request on', async () => {
     const { email, token } = member;
     const bootstrap = async () => {

@@ -57,9 +57,10 @@ export function memberHandlers(engine: Engine) {
     browserInvite: async (asked) => {
       const { body, log } = asked;
       const { actor } = await owner(asked);
-      const { id, token, email, role, expiresAt } = await admin.inviteMember(actor, { org: asked.query.org, ...body });
+      const made = await admin.inviteMember(actor, { org: asked.query.org, ...body });
+      const { id, token, email, role, expiresAt, replaced } = made;
       log.info('invitation created by an owner', { invitation: id, by: asked.identity.account.id });
-      return { status: 200, body: { id, email, role, expiresAt, path: invitationPath(token) } };
+      return { status: 200, body: { id, email, role, expiresAt, path: invitationPath(token), replaced } };
     },
     browserRevokeInvitation: async (asked) => {
       const { params, log } = asked;

@@ -78,7 +78,7 @@ function InvitationLink({ invitation, onClose }: { invitation: Reply<'browserInv
     <div className={layout.stack}>
       <p>
         Send this link to {invitation.email}. It works once, until <When at={invitation.expiresAt} as="time" />, and is
-        not shown again.
+        not shown again.{invitation.replaced && ' The earlier link of this address works no more.'}
       </p>
       <p className={layout.line}>
         <code className={layout.grow}>{link}</code>
