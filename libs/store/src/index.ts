@@ -20,7 +20,7 @@ export * from './alerts/alert-deliveries.ts';
 export * from './alerts/alerts.ts';
 export * from './alerts/detectors.ts';
 export * from './alerts/digest.ts';
-export { putLoopProblems } from './alerts/loop-problems.ts';
+export { deleteOldLoopProblems, putLoopProblems } from './alerts/loop-problems.ts';
 export * from './analytics/agent-scores.ts';
 export * from './analytics/events.ts';
 export * from './analytics/fleet-counts.ts';

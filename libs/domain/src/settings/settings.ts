@@ -168,7 +168,9 @@ export const Retention = z.object({
     'Days that events and cost events are kept; deleted by whole months. Rollups are kept.',
   ),
   messagesDays: days(30).describe('Days that agent messages are kept; deleted by whole months.'),
-  runsDays: days(400).describe('Days that runs are kept. Their artefacts are kept without limit.'),
+  runsDays: days(400).describe(
+    'Days that runs and checks of commits are kept. Artefacts of runs are kept without limit.',
+  ),
   projectionsDays: days(90).describe('Days that settled entries of the outbox are kept.'),
 });
 

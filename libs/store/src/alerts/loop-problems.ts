@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { msInterval } from '../driver/clock.ts';
 import type { Db } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 
@@ -37,4 +38,9 @@ export async function putLoopProblems(fleet: Db, process: string, problems: read
     error: error?.replaceAll('\u0000', '').slice(0, ERROR_LENGTH) ?? null,
   }));
   await put.run(fleet, { process, items: JSON.stringify(items) });
+}
+
+/** Deletes what ended processes left: a row of each of their loops that had a problem. Reads the whole table, which is small. */
+export async function deleteOldLoopProblems(fleet: Db, keptMs: number): Promise<void> {
+  await sql`delete from loop_problems where seen_at < svc_now() - ${msInterval(keptMs)}`.execute(fleet);
 }

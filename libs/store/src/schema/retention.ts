@@ -85,3 +85,71 @@ export async function deleteOldPeriods(fleet: Db, keptMs: number): Promise<boole
     select count(*) as n from gone`.execute(fleet);
   return rows[0]?.n === BATCH;
 }
+
+/**
+ * Deletes checks that were reported longer ago, except those of the head of an open pull request, which a merge may wait
+ * for. One batch, by index commit_checks_by_time.
+ * @returns whether there may be more.
+ */
+export async function deleteOldChecks(fleet: Db, keptDays: number): Promise<boolean> {
+  const { rows } = await sql<{ n: number }>`
+    ${fleetNote('retention')}
+    with old as (
+      select c.tenant_id, c.repo_id, c.sha, c.kind, c.name from commit_checks c
+      where c.reported_at < svc_now() - ${`${keptDays} days`}::interval
+        and not exists (
+          select from pull_requests p
+          where p.tenant_id = c.tenant_id and p.repo_id = c.repo_id and p.head_sha = c.sha and p.state = 'open')
+      order by c.reported_at
+      limit ${sql.lit(BATCH)}
+    ), gone as (
+      delete from commit_checks c using old
+      where c.tenant_id = old.tenant_id and c.repo_id = old.repo_id and c.sha = old.sha and c.kind = old.kind
+        and c.name = old.name
+      returning 1
+    )
+    select count(*) as n from gone`.execute(fleet);
+  return rows[0]?.n === BATCH;
+}
+
+/**
+ * Deletes invitations that were accepted, revoked or expired longer ago; the audit log keeps their entries. One batch, by
+ * index invitations_by_end.
+ * @returns whether there may be more.
+ */
+export async function deleteOldInvitations(fleet: Db, keptMs: number): Promise<boolean> {
+  const { rows } = await sql<{ n: number }>`
+    ${fleetNote('retention')}
+    with old as (
+      select tenant_id, id from invitations
+      where coalesce(accepted_at, revoked_at, expires_at) < svc_now() - ${msInterval(keptMs)}
+      order by coalesce(accepted_at, revoked_at, expires_at)
+      limit ${sql.lit(BATCH)}
+    ), gone as (
+      delete from invitations i using old where i.tenant_id = old.tenant_id and i.id = old.id returning 1
+    )
+    select count(*) as n from gone`.execute(fleet);
+  return rows[0]?.n === BATCH;
+}
+
+/**
+ * Deletes workers that left longer ago; runs keep their ids. Workers that have a new name at each start would pile up. One
+ * batch, by index workers_by_end.
+ * @returns whether there may be more.
+ */
+export async function deleteOldWorkers(fleet: Db, keptMs: number): Promise<boolean> {
+  const { rows } = await sql<{ n: number }>`
+    ${fleetNote('retention')}
+    with old as (
+      select tenant_id, id, left_at from workers
+      where left_at < svc_now() - ${msInterval(keptMs)}
+      order by left_at
+      limit ${sql.lit(BATCH)}
+    ), gone as (
+      delete from workers w using old
+      where w.tenant_id = old.tenant_id and w.id = old.id and w.left_at = old.left_at
+      returning 1
+    )
+    select count(*) as n from gone`.execute(fleet);
+  return rows[0]?.n === BATCH;
+}

@@ -1,7 +1,19 @@
 import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
-import { sql } from 'kysely';
-import { deleteOldDeliveries, deleteOldProjections, deleteOldRuns, ensureTenant } from '../../src/index.ts';
+import { type RawBuilder, sql } from 'kysely';
+import {
+  deleteOldChecks,
+  deleteOldDeliveries,
+  deleteOldInvitations,
+  deleteOldLoopProblems,
+  deleteOldProjections,
+  deleteOldRuns,
+  deleteOldWorkers,
+  ensureTenant,
+  inTransaction,
+  upsertRepo,
+} from '../../src/index.ts';
+import { aRepo } from '../a-repo.ts';
 
 const database = testDatabase();
 const fleet = () => database.store.fleet;
@@ -67,4 +79,93 @@ test('deletes a batch of runs by their end and of outbox entries by their settle
   expect(await deleteOldRuns(fleet(), 400)).toBe(false);
   expect(await deleteOldProjections(fleet(), 90)).toBe(false);
   expect(await left()).toEqual([{ what: 'runs', ages: null }]);
+});
+
+const ids = async (of: RawBuilder<unknown>) => {
+  const { rows } = await sql<{ id: string }>`select id from (${of}) q (id) order by id`.execute(database.db);
+  return rows.map(({ id }) => id);
+};
+
+test('deletes a batch of old checks, the oldest first, but not those of the head of an open pull request', async () => {
+  const tenantId = await ensureTenant(database.db, 'checks');
+  const { id: repoId } = await inTransaction(database.store.tenant, (tx) =>
+    upsertRepo(tx, tenantId, aRepo('acme/shop')),
+  );
+  const checks = (sha: string, count: number, age: string) =>
+    sql`
+      insert into commit_checks (tenant_id, repo_id, sha, kind, name, state, host_id, reported_at)
+      select ${tenantId}, ${repoId}, ${sha}, 'status', n::text, 'success', n, now() - ${age}::interval
+      from generate_series(1, ${count}::int) n`.execute(database.db);
+  for (const [n, state] of ['open', 'closed'].entries())
+    await sql`
+      insert into pull_requests (tenant_id, repo_id, number, state, title, body, url, head_ref, base_ref, head_sha, opened_at)
+      values (${tenantId}, ${repoId}, ${n + 1}, ${state}, '', '', '', 'h', 'b', ${state}, now())`.execute(database.db);
+  await checks('open', 2, '500 days');
+  await checks('closed', 2, '401 days');
+  await checks('older', BATCH, '450 days');
+  await checks('young', 2, '399 days');
+  const left = () => ids(sql`select distinct sha from commit_checks`);
+
+  expect(await deleteOldChecks(fleet(), 400)).toBe(true);
+  expect(await left()).toEqual(['closed', 'open', 'young']);
+  expect(await deleteOldChecks(fleet(), 400)).toBe(false);
+  expect(await left()).toEqual(['open', 'young']);
+});
+
+test('deletes invitations that ended long ago, however they ended', async () => {
+  const tenantId = await ensureTenant(database.db, 'invitations');
+  const invitation = (id: string, times: { expires: string; accepted?: string; revoked?: string }) =>
+    sql`
+      insert into invitations (tenant_id, id, token_hash, email, role, invited_by, expires_at, accepted_at, revoked_at)
+      values (${tenantId}, ${id}, ${id}, 'a@b', 'member', 'x', now() - ${times.expires}::interval,
+        now() - ${times.accepted ?? null}::interval, now() - ${times.revoked ?? null}::interval)`.execute(database.db);
+  await invitation('accepted long ago', { expires: '84 days', accepted: '91 days' });
+  await invitation('revoked long ago', { expires: '84 days', revoked: '91 days' });
+  await invitation('expired long ago', { expires: '91 days' });
+  await invitation('accepted', { expires: '84 days', accepted: '89 days' });
+  await invitation('expired', { expires: '89 days' });
+  await invitation('open', { expires: '-1 day' });
+
+  expect(await deleteOldInvitations(fleet(), 90 * DAY_MS)).toBe(false);
+  expect(await ids(sql`select id from invitations where tenant_id = ${tenantId}`)).toEqual([
+    'accepted',
+    'expired',
+    'open',
+  ]);
+});
+
+test('deletes workers that left long ago with their periods', async () => {
+  const tenantId = await ensureTenant(database.db, 'workers');
+  for (const [id, left] of [
+    ['gone', '91 days'],
+    ['left', '89 days'],
+    ['silent', null],
+  ] as const) {
+    await sql`
+      insert into workers (tenant_id, id, name, hostname, version, repos, task_types, labels, status, registered_at, left_at)
+      values (${tenantId}, ${id}, ${id}, 'h', '1', '{}', '{plan}', '{}', 'offline', now() - interval '99 days',
+        now() - ${left}::interval)`.execute(database.db);
+    await sql`
+      insert into worker_periods (tenant_id, worker_id, kind, started_at)
+      values (${tenantId}, ${id}, 'online', now() - interval '99 days')`.execute(database.db);
+  }
+
+  expect(await deleteOldWorkers(fleet(), 90 * DAY_MS)).toBe(false);
+  expect(await ids(sql`select id from workers where tenant_id = ${tenantId}`)).toEqual(['left', 'silent']);
+  expect(await ids(sql`select worker_id from worker_periods where tenant_id = ${tenantId}`)).toEqual([
+    'left',
+    'silent',
+  ]);
+});
+
+test('deletes problems of loops that no process has confirmed for long', async () => {
+  for (const [process, age] of [
+    ['ended', '31 days'],
+    ['running', '1 minute'],
+  ])
+    await sql`
+      insert into loop_problems (process, loop, problem, failures, since, seen_at)
+      values (${process}, 'sla', 'late', 0, now(), now() - ${age}::interval)`.execute(database.db);
+  await deleteOldLoopProblems(fleet(), 30 * DAY_MS);
+  expect(await ids(sql`select process from loop_problems`)).toEqual(['running']);
 });

@@ -4,12 +4,16 @@ import {
   type Db,
   deleteOldAlertDeliveries,
   deleteOldAlerts,
+  deleteOldChecks,
   deleteOldDeliveries,
+  deleteOldInvitations,
   deleteOldKpis,
+  deleteOldLoopProblems,
   deleteOldPeriods,
   deleteOldProjections,
   deleteOldReloads,
   deleteOldRuns,
+  deleteOldWorkers,
   dropPartitions,
   makePartitions,
   PARTITIONED,
@@ -20,14 +24,17 @@ import type { Lead } from './lead.ts';
 /** A host repeats a delivery for three days at most. */
 const DELIVERIES_KEPT_MS = 7 * 24 * 60 * 60_000;
 
-/** Reports look back over weeks. */
+/** Reports look back over weeks. A worker that left so long ago is in none. */
 const PERIODS_KEPT_MS = 90 * 24 * 60 * 60_000;
 
 /** An alert that has been over for so long is history. */
 const ALERTS_KEPT_MS = 90 * 24 * 60 * 60_000;
 
+/** The list of invitations shows ended ones; after so long, the audit log is enough. */
+const INVITATIONS_KEPT_MS = 90 * 24 * 60 * 60_000;
+
 /** Processes that are gone leave a row. */
-const RELOADS_KEPT_MS = 30 * 24 * 60 * 60_000;
+const PROCESSES_KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /** A year, and the weeks that its first day was compared with. */
 const KPIS_KEPT_DAYS = 400;
@@ -70,10 +77,14 @@ async function retain(engine: Engine, log: Logger): Promise<boolean> {
     { of: 'alerts', run: () => deleteOldAlerts(fleet, ALERTS_KEPT_MS) },
     { of: 'deliveries of alerts', run: () => deleteOldAlertDeliveries(fleet, ALERTS_KEPT_MS) },
     { of: 'KPIs', run: () => deleteOldKpis(fleet, KPIS_KEPT_DAYS) },
-    { of: 'configuration reloads', run: () => deleteOldReloads(fleet, RELOADS_KEPT_MS) },
+    { of: 'configuration reloads', run: () => deleteOldReloads(fleet, PROCESSES_KEPT_MS) },
+    { of: 'problems of loops', run: () => deleteOldLoopProblems(fleet, PROCESSES_KEPT_MS) },
     { of: 'webhook deliveries', run: () => deleteOldDeliveries(fleet, DELIVERIES_KEPT_MS) },
     { of: 'worker periods', run: () => deleteOldPeriods(fleet, PERIODS_KEPT_MS) },
+    { of: 'workers', run: () => deleteOldWorkers(fleet, PERIODS_KEPT_MS) },
+    { of: 'invitations', run: () => deleteOldInvitations(fleet, INVITATIONS_KEPT_MS) },
     { of: 'runs', run: () => deleteOldRuns(fleet, runsDays) },
+    { of: 'checks', run: () => deleteOldChecks(fleet, runsDays) },
     { of: 'host writes', run: () => deleteOldProjections(fleet, projectionsDays) },
   ];
   return (await handleEach('retention', steps, ({ run }) => run())).includes(true);

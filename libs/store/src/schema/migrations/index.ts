@@ -53,6 +53,7 @@ import { up as retentionIndexes } from './0041-0060/0054-retention-indexes.ts';
 import { up as eventCountsByTime } from './0041-0060/0055-event-counts-by-time.ts';
 import { up as endOfCancelledRuns } from './0041-0060/0056-end-of-cancelled-runs.ts';
 import { up as waitingRetries } from './0041-0060/0057-waiting-retries.ts';
+import { up as moreRetentionIndexes } from './0041-0060/0058-more-retention-indexes.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -116,4 +117,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0055-event-counts-by-time': { up: eventCountsByTime },
   '0056-end-of-cancelled-runs': { up: endOfCancelledRuns },
   '0057-waiting-retries': { up: waitingRetries },
+  '0058-more-retention-indexes': { up: moreRetentionIndexes },
 };
