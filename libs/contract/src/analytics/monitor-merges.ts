@@ -3,6 +3,11 @@ import { Timestamp } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';
 import { analytics, count, rate, Window, whose, windowParam } from './query.ts';
 
+const rateOfMerges = z.object({
+  ratePct: rate,
+  mergedIssues: count.meta({ description: 'The issues that the rate is of.' }),
+});
+
 const alone = {
   ...analytics,
   summary: 'Get the autonomous merge rate',
@@ -22,9 +27,12 @@ const alone = {
             description: 'One entry per UTC day of the window, oldest first.',
           }),
           weekOverWeek: z.object({
-            current: z.object({ ratePct: rate }),
-            previous: z.object({ ratePct: rate }).meta({ description: 'The previous window of equal length.' }),
-            deltaPp: z.number().meta({ description: 'Difference in percentage points.' }),
+            current: rateOfMerges,
+            previous: rateOfMerges.meta({ description: 'The previous window of equal length.' }),
+            deltaPp: z.number().meta({
+              description:
+                'Difference in percentage points. Says nothing when one of the windows has no merged issues.',
+            }),
           }),
           serverTimestamp: Timestamp,
         })

@@ -74,9 +74,10 @@ export const cohortFunnel = route({
             .meta({
               description: 'Always includes the standard states; other states appear when an issue reached them.',
             }),
-          drops: z
-            .array(z.object({ from: State, to: State, count }))
-            .meta({ description: 'Losses between consecutive standard states.' }),
+          drops: z.array(z.object({ from: State, to: State, count })).meta({
+            description:
+              'For consecutive standard states, by how much more issues reached the first than the second: those that left the path and those still before the second.',
+          }),
           serverTimestamp: Timestamp,
         })
         .meta({ id: 'CohortFunnel' }),

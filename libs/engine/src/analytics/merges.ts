@@ -34,8 +34,8 @@ export async function autonomy(engine: Engine, asked: ScopeQuery & { window: Win
     ratePct: rate,
     byDay: datesOf(range).map((date) => ({ date, ...sumOf(byDate.get(date) ?? []) })),
     weekOverWeek: {
-      current: { ratePct: rate },
-      previous: { ratePct: previousRate },
+      current: { ratePct: rate, mergedIssues: total.merged },
+      previous: { ratePct: previousRate, mergedIssues: previous.merged },
       deltaPp: roundToTenth(rate - previousRate),
     },
     serverTimestamp,

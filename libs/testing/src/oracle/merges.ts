@@ -32,8 +32,8 @@ export function autonomyOf(rows: Rows, window: Window, now: number) {
       ...countsOf(current.filter(({ at }) => utcDate(new Date(at)) === date)),
     })),
     weekOverWeek: {
-      current: { ratePct: rate },
-      previous: { ratePct: previousRate },
+      current: { ratePct: rate, mergedIssues: counts.merged },
+      previous: { ratePct: previousRate, mergedIssues: previous.merged },
       deltaPp: round(rate - previousRate, 1),
     },
     serverTimestamp: iso(now),

@@ -2,6 +2,7 @@ import { FiguresTable } from '@pipeline/web/charts/figures-table.tsx';
 import { formatCount, formatPercent, formatSigned } from '@pipeline/web/format/number.ts';
 import { Facts } from '@pipeline/web/page/facts.tsx';
 import { useQuery } from '@tanstack/react-query';
+import type { Reply } from '../../api/types.ts';
 import { Sparkline } from '../../charts/sparkline.tsx';
 import { Panel } from '../../page/panel.tsx';
 import { type OfRepo, overviewReads } from './overview-reads.ts';
@@ -31,7 +32,7 @@ export function AutonomyPanel({ repo }: OfRepo) {
           <Facts
             facts={[
               { name: 'Autonomous merges', value: data.mergedIssues === 0 ? '–' : formatPercent(data.ratePct) },
-              { name: 'Against the week before', value: `${formatSigned(data.weekOverWeek.deltaPp)} pp` },
+              { name: 'Against the week before', value: change(data.weekOverWeek) },
               {
                 name: 'Merged by day',
                 value: (
@@ -49,3 +50,7 @@ export function AutonomyPanel({ repo }: OfRepo) {
     </Panel>
   );
 }
+
+/** A dash where a week has no merges: its rate of 0 is none to compare with. */
+const change = ({ current, previous, deltaPp }: Reply<'autonomy'>['weekOverWeek']): string =>
+  current.mergedIssues === 0 || previous.mergedIssues === 0 ? '–' : `${formatSigned(deltaPp)} pp`;
