@@ -249,7 +249,7 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
   },
   store: {
     accounts: ['driver', 'records'],
-    alerts: ['driver'],
+    alerts: ['driver', 'queue'],
     analytics: ['driver'],
     availability: ['driver', 'schema'],
     checks: ['driver', 'outbox'],

@@ -28,6 +28,7 @@ export const ALERT_DETECTORS = [
   'worker_stalled',
   'claim_stalled',
   'queue_age',
+  'no_worker',
   'sla_breach',
   'no_progress',
   'failure_loop',

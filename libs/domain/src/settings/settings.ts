@@ -78,6 +78,9 @@ export const AlertThresholds = z.object({
   workerSilentMinutes: threshold(5).describe('Minutes without a heartbeat from a worker that did not sign off.'),
   claimAgeMinutes: threshold(120).describe('Minutes that a task has been claimed.'),
   queueAgeMinutes: threshold(60).describe('Minutes that a claimable task has been pending, by repo.'),
+  noWorkerMinutes: threshold(3).describe(
+    'Minutes that a claimable task has been pending although no worker is there that takes it, by repo.',
+  ),
   noProgressMinutes: threshold(15).describe(
     'Minutes that an issue in a working state has had no task and no reason to wait.',
   ),

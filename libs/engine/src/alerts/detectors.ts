@@ -22,6 +22,7 @@ import {
   spendingFast,
   unavailableRepos,
   unwrittenForLong,
+  withoutWorkerForLong,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { raiseAlert, resolveAlert } from './alerts.ts';
@@ -111,6 +112,11 @@ const DETECTORS: readonly Detector[] = [
     queuedForLong,
     (s) => `${s.detail} tasks of ${s.repo} are pending, the oldest for ${s.value} min: check that a worker serves them`,
   ),
+  fromStore({ name: 'no_worker', severity: warning, threshold: 'noWorkerMinutes' }, withoutWorkerForLong, (s) => {
+    const [, count, types] = /^(\d+) (.*)$/s.exec(s.detail ?? '') ?? [];
+    const tasks = `${count} pending ${count === '1' ? 'task' : 'tasks'} of ${s.repo} (${types})`;
+    return `no worker takes ${tasks}, the oldest for ${s.value} min: start one, or resume a drained one`;
+  }),
   fromStore(
     { name: 'no_progress', severity: warning, threshold: 'noProgressMinutes' },
     abandonedForLong,

@@ -38,6 +38,7 @@ beforeEach(async () => {
   await sql`truncate issues, tasks, runs, alerts, dead_letters, projections, daily_spend, workers cascade`.execute(
     database.db,
   );
+  await database.db.updateTable('repos').set({ enabled: false }).execute();
   bench = await makeBench(database.store, { slug: slug() });
 });
 
@@ -91,6 +92,94 @@ describe('detectors', () => {
     await database.db.updateTable('tasks').set({ held: 'paused' }).execute();
     await look();
     expect(await open()).toEqual([]);
+  });
+
+  describe('no_worker', () => {
+    const pending = async () => {
+      await applyHostIssue(bench, hostIssue(1));
+      await written();
+    };
+    const raised = () => ({
+      detector: 'no_worker',
+      message: `no worker takes 1 pending task of ${slug()} (analyze), the oldest for 3 min: start one, or resume a drained one`,
+      count: 1,
+    });
+
+    test.each([
+      ['none is registered', () => database.db.deleteFrom('workers').execute()],
+      ['the only one takes other tasks', () => worker({ task_types: ['review'] })],
+      ['the only one works on other repos', () => worker({ repos: ['detect/other'] })],
+      ['the only one is drained', () => worker({ draining: true })],
+      [
+        'the only one is of another tenant',
+        async () => {
+          await database.db.deleteFrom('workers').execute();
+          const other = await makeBench(database.store, { slug: `other/shop-${round}` });
+          expect(other.tenantId).not.toBe(bench.tenantId);
+        },
+      ],
+    ])('is raised after three minutes when %s', async (_when, change) => {
+      await pending();
+      await change();
+      at(2);
+      await heard();
+      await look();
+      expect(await open()).toEqual([]);
+      at(3);
+      await heard();
+      await look();
+      expect(await open()).toEqual([raised()]);
+    });
+
+    test('is raised for a task of an agent that no worker runs, and names it', async () => {
+      await pending();
+      await database.db.updateTable('tasks').set({ compared_agent: 'codex' }).execute();
+      at(3);
+      await heard();
+      await look();
+      expect((await open())[0]?.message).toContain(`1 pending task of ${slug()} (analyze by codex)`);
+      await worker({ agents: ['codex'] });
+      await look();
+      expect(await open()).toEqual([]);
+    });
+
+    test('is not raised while a worker restarts, and ends with its next heartbeat', async () => {
+      await pending();
+      at(10);
+      await heard();
+      await worker({ left_at: database.clock.now?.toISOString(), status: 'offline' });
+      at(11);
+      await look();
+      expect(await open()).toEqual([]);
+      at(12);
+      await look();
+      expect(await detectors()).toEqual(['no_worker']);
+      await worker({ left_at: null, status: 'idle' });
+      await heard();
+      await look();
+      expect(await open()).toEqual([]);
+    });
+
+    test.each([
+      ['held', () => database.db.updateTable('tasks').set({ held: 'paused' }).execute()],
+      ['of a disabled repo', () => database.db.updateTable('repos').set({ enabled: false }).execute()],
+      [
+        'of an unavailable repo',
+        () =>
+          database.db
+            .updateTable('repos')
+            .set({ unavailable: 'archived', unavailable_since: '2026-03-01T00:00:00Z' })
+            .execute(),
+      ],
+    ])('is not raised for tasks that are %s', async (_what, change) => {
+      await pending();
+      await worker({ task_types: ['review'] });
+      await change();
+      at(4);
+      await heard();
+      await look();
+      expect(await detectors()).not.toContain('no_worker');
+    });
   });
 
   test('claim_stalled: a task that has been claimed for too long', async () => {

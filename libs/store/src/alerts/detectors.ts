@@ -2,6 +2,7 @@ import { DEPLOYMENT } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
+import { hasNoWorker, IS_OPEN } from '../queue/tasks-without-worker.ts';
 
 /** A problem that a detector found; the caller that raises the alert formats the message. */
 export interface Sighting {
@@ -192,6 +193,32 @@ export const queuedForLong = (fleet: Db, minutes: number): Promise<Sighting[]> =
       ) t ${repoOf('t')} and r.enabled
       where t.oldest <= ${minutesAgo(minutes)}
       order by t.oldest limit ${MAX_SIGHTINGS}`,
+  );
+
+/**
+ * Repos with tasks that have been claimable for these minutes although no worker is there that takes them; value = minutes,
+ * detail = their number, types and agents. Cost: waiting tasks, once, and the workers of a tenant for each repo, type and
+ * agent of them.
+ */
+export const withoutWorkerForLong = (fleet: Db, minutes: number): Promise<Sighting[]> =>
+  sightings(
+    fleet,
+    sql<Sighting>`
+      ${note}
+      select q.tenant_id, q.repo_id::text as subject, q.repo, null::int as issue_number, null::text as worker_id,
+        ${minutesSince('q.oldest')} as value, q.n || ' ' || q.types as detail
+      from (
+        select t.tenant_id, t.repo_id, ${slugOf} as repo, min(t.oldest) as oldest, sum(t.n) as n,
+          string_agg(t.task_type || coalesce(' by ' || nullif(t.compared_agent, ''), ''), ', '
+            order by t.task_type, t.compared_agent) as types
+        from (
+          select tenant_id, repo_id, task_type, compared_agent, min(ready_at) as oldest, count(*) as n
+          from tasks where status = 'pending' and held is null group by 1, 2, 3, 4
+        ) t ${repoOf('t')} and ${IS_OPEN}
+        where t.oldest <= ${minutesAgo(minutes)} and ${hasNoWorker(sql`t.tenant_id`)}
+        group by 1, 2, 3
+      ) q
+      order by q.oldest limit ${MAX_SIGHTINGS}`,
   );
 
 /**

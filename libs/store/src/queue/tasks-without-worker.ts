@@ -15,13 +15,13 @@ const GRACE = msInterval(WORKER_GRACE_MS);
 const WAITS = sql<boolean>`t.status = 'pending' and t.held is null and t.ready_at < svc_now() - ${GRACE}`;
 
 /** Agents do not work in other repos, so no worker would help. */
-const IS_OPEN = sql<boolean>`r.enabled and r.unavailable is null`;
+export const IS_OPEN = sql<boolean>`r.enabled and r.unavailable is null`;
 
 /**
  * Whether no worker could claim a task `t` of repo `r`. A busy worker counts, and one that ends with its current task,
  * because another usually replaces it; one that an operator drains does not.
  */
-const hasNoWorker = (tenant: RawBuilder<unknown>) => sql<boolean>`not exists (
+export const hasNoWorker = (tenant: RawBuilder<unknown>) => sql<boolean>`not exists (
     select from workers w
     where w.tenant_id = ${tenant} and not w.draining
       and ((w.left_at is null and w.status <> 'offline') or w.last_heartbeat_at > svc_now() - ${GRACE})
