@@ -37,12 +37,13 @@ export class BatchRequests {
     this.settle(request, { status: 'rejected', reason });
   }
 
+  /** A request without a task keeps its token: a retry looks for it. */
   tokenOf(request: ClaimRequest): RequestToken {
     const claimToken = claimTokenOf(request, this.#generations.get(request) ?? 0);
     return { request, claimToken, tokenHash: hashToken(claimToken) };
   }
 
-  /** A request without a task keeps its token: a retry looks for it. */
+  /** The next claim of the request gets the token of this generation of its key. */
   continueAt(request: ClaimRequest, generation: number): void {
     this.#generations.set(request, generation);
   }
