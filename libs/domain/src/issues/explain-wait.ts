@@ -1,7 +1,7 @@
 import { describeBlock } from '../blocks.ts';
 import { remedyForRepo } from '../repos/availability.ts';
 import type { State } from '../states.ts';
-import { atMinute, findWaits, isPlanPending } from './find-waits.ts';
+import { atMinute, findWaits, isPlanPending, neededWorker } from './find-waits.ts';
 import type { Wait, WaitKind, WhyFacts } from './waits.ts';
 
 export interface Explanation {
@@ -68,8 +68,7 @@ const ADVICE: Record<WaitKind, (facts: WhyFacts, wait: Wait) => string> = {
 function workerAdvice({ repo, task }: WhyFacts, { ref }: Wait): string {
   if (ref !== null) return '';
   if (!task?.isWithoutWorker) return 'Start a worker for this task type if none becomes free.';
-  const agent = task.agent === null ? '' : ` with the agent ${task.agent}`;
-  return `Start a worker that takes ${task.type} tasks of ${repo}${agent}, or resume one that is draining (docs/agents.md).`;
+  return `Start ${neededWorker(task, repo)}, or resume one that is draining (docs/agents.md).`;
 }
 
 function mergeAdvice({ checks, isPaused }: WhyFacts, { ref }: Wait): string {

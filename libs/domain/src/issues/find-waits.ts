@@ -180,10 +180,12 @@ function ofTask(task: WhyTask): Wait {
   }
 }
 
-const claimerOf = ({ type, agent, isWithoutWorker }: WhyTask): string =>
-  isWithoutWorker
-    ? `a worker that takes ${type} tasks of this repository${agent === null ? '' : ` with the agent ${agent}`} (none is online)`
-    : 'a free worker';
+const claimerOf = (task: WhyTask): string =>
+  task.isWithoutWorker ? `${neededWorker(task, 'this repository')} (none is online)` : 'a free worker';
+
+/** The worker that a task needs. */
+export const neededWorker = ({ type, agent }: WhyTask, repo: string): string =>
+  `a worker that takes ${type} tasks of ${repo}${agent === null ? '' : ` with the agent ${agent}`}`;
 
 const failedWrite = ({ id, type, error, createdAt }: WhyProjection): Wait => ({
   kind: 'projection',
