@@ -5,9 +5,9 @@ import {
   cohortFunnelOf,
   costByModelOf,
   costSummaryOf,
-  eventsOf,
   type Rows,
   retrospectivesOf,
+  scoreboardOf,
   stateTimeseriesOf,
   throughputOf,
   weeklyReliabilityOf,
@@ -20,11 +20,6 @@ export interface Scope {
   whose: string;
   rows: Rows;
 }
-
-const PAGES = [
-  { limit: 50, offset: 0 },
-  { limit: 200, offset: 1_000 },
-];
 
 /** Every route of the analytics, by every name, over every window. */
 export async function askAnalytics(asker: Asker, { whose, rows }: Scope, now: number): Promise<void> {
@@ -56,23 +51,14 @@ export async function askAnalytics(asker: Asker, { whose, rows }: Scope, now: nu
     await asker.expect(`/api/pipeline/cost-by-model?window=${window}${whose}`, wanted);
     await asker.expect(`/pipeline/cost-by-model?window=${window}${whose}`, wanted);
   }
+  for (const window of ['48h', '7d', '90d']) {
+    const path = `/api/agents/scoreboard?window=${window}&tasks=all${whose}`;
+    await asker.expect(path, scoreboardOf(rows, { window, tasks: 'all' }, now));
+  }
   const summary = costSummaryOf(rows, now);
   const reliability = weeklyReliabilityOf(rows, now);
   for (const path of ['/api/pipeline', '/pipeline']) {
     await asker.expect(`${path}/cost-summary?${whose.slice(1)}`, summary);
     await asker.expect(`${path}/weekly-reliability?${whose.slice(1)}`, reliability);
   }
-  await askEvents(asker, { whose, rows });
-}
-
-async function askEvents(asker: Asker, { whose, rows }: Scope): Promise<void> {
-  const types = [undefined, ...new Set(rows.events.slice(0, 20_000).map(({ type }) => type))];
-  for (const type of types) {
-    for (const page of PAGES) {
-      const query = `limit=${page.limit}&offset=${page.offset}${type === undefined ? '' : `&type=${type}`}`;
-      await asker.expect(`/api/pipeline-events?${query}${whose}`, eventsOf(rows, { type }, page));
-    }
-  }
-  const page = { limit: 50, offset: 0 };
-  await asker.expect(`/api/pipeline-events?issue=7${whose}`, eventsOf(rows, { issue: 7 }, page));
 }

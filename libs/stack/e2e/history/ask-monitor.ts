@@ -1,10 +1,8 @@
 import { sleep } from '@pipeline/runtime';
 import type { Store } from '@pipeline/store';
-import { byRepo, guardOf, ofRepos, type Rows } from '@pipeline/testing/oracle';
+import { byRepo, ofRepos, type Rows } from '@pipeline/testing/oracle';
 import { askAnalytics, type Scope } from './ask-analytics.ts';
-import { askFindings, askIssue, askSearch } from './ask-issues.ts';
-import { askAlerts, askDashboard, askLists } from './ask-lists.ts';
-import { askBeside, askMetrics, askProcess, askRepo, askTracks } from './ask-others.ts';
+import { askFleet, askIssue, askRepo, askSearch } from './ask-routes.ts';
 import type { Asker } from './asker.ts';
 
 /** Issues of each repo that is looked at closely. */
@@ -37,29 +35,22 @@ interface Asking {
   now: number;
 }
 
-/** Asks the monitor everything: for the whole deployment, for some tenants and repos, and for some of their issues. */
+/** Requests everything of the monitor, and compares its metrics: of the deployment, of some tenants, repos and issues. */
 export async function askMonitor({ asker, store, rows, now }: Asking): Promise<void> {
   await polled(asker);
-  await askProcess(asker);
-  await askMetrics(asker, rows, now);
-  await askTracks(asker, store);
-  await askLists(asker, rows, guardOf(rows, now), now);
-  await askAlerts(asker, store);
-  await askDashboard(asker, rows, now);
+  await askFleet(asker);
   const alone = byRepo(rows);
   for (const scope of scopesOf(rows, alone)) {
     await askAnalytics(asker, scope, now);
-    await askSearch(asker, scope);
+    await askSearch(asker, scope.whose);
   }
   for (const repo of reposOf(rows)) {
     const own = alone.get(repo.id) ?? rows;
-    await askFindings(asker, { whose: `&repo=${repo.slug}&tenant=${repo.tenant}`, rows: own });
     await askRepo(asker, store, repo);
     const step = Math.ceil(own.issues.length / ISSUES_OF_REPO);
     for (const [index, issue] of own.issues.entries()) {
       if (index % step !== 0) continue;
-      await askIssue({ asker, store, rows: own, now }, issue);
-      await askBeside(asker, store, repo, issue);
+      await askIssue(asker, store, repo, issue);
     }
   }
 }

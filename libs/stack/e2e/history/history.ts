@@ -15,7 +15,7 @@ import { checkVariety } from './variety.ts';
 /** Endpoints without figures: a file, a stream, and those that need a strategy. */
 const LEFT_OUT = ['streamEvents', 'readStrategySnapshot', 'getAsset', 'readTrackPrompt'];
 
-/** A month of a whole deployment: every figure of the services equals the one computed from the rows. */
+/** Fills a store with a month of a whole deployment; every metric of the monitor equals the one computed from the rows. */
 export async function history({ checks, dataDir, seed, env, issues }: E2e): Promise<void> {
   await mkdir(dataDir, { recursive: true });
   const made = await filled(dataDir, { seed, issues });
@@ -27,8 +27,7 @@ export async function history({ checks, dataDir, seed, env, issues }: E2e): Prom
       `the guard looked at every repo in ${seconds(took.guardMs)}, detectors in ${seconds(took.detectorsMs)}`,
     );
     const rows = await read(checks, store);
-    if (issues === null) await checkVariety(checks, store.fleet, rows);
-    await compared({ checks, made, dataDir, env, store, rows });
+    await compared({ checks, made, dataDir, env, store, rows, isFull: issues === null });
     if (issues === null) await checkPlans(checks, store, made.server.logFile);
   } finally {
     await store.close();
@@ -52,9 +51,10 @@ interface Compared {
   env: NodeJS.ProcessEnv;
   store: Store;
   rows: Rows;
+  isFull: boolean;
 }
 
-async function compared({ checks, made, dataDir, env, store, rows }: Compared): Promise<void> {
+async function compared({ checks, made, dataDir, env, store, rows, isFull }: Compared): Promise<void> {
   const { server, history } = made;
   const databaseUrl = frozenUrl(server.url, history.end, EXPLAINED);
   const monitor = await startService({
@@ -66,6 +66,7 @@ async function compared({ checks, made, dataDir, env, store, rows }: Compared): 
   try {
     const asker = new Asker(monitorSurface, monitor.url);
     await askMonitor({ asker, store, rows, now: history.end.getTime() }).finally(() => asker.report(checks, LEFT_OUT));
+    if (isFull) await checkVariety(checks, store.fleet, asker);
   } finally {
     await monitor.stop();
   }

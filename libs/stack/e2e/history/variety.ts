@@ -16,9 +16,9 @@ import {
   WORKER_STATUSES,
 } from '@pipeline/domain';
 import type { Db } from '@pipeline/store';
-import { consistencyOf, type Rows } from '@pipeline/testing/oracle';
 import { sql } from 'kysely';
 import type { Checks } from '../checks.ts';
+import type { Asker } from './asker.ts';
 
 /** What there is one of in the domain, where it is written, and what is left out because no issue brings it about. */
 const KINDS: [what: string, column: string, all: readonly string[], except?: readonly string[]][] = [
@@ -48,7 +48,7 @@ const KINDS: [what: string, column: string, all: readonly string[], except?: rea
 ];
 
 /** The history has one of everything, or numbers would agree for want of anything to differ in. */
-export async function checkVariety(checks: Checks, db: Db, rows: Rows): Promise<void> {
+export async function checkVariety(checks: Checks, db: Db, asker: Asker): Promise<void> {
   const missing: string[] = [];
   for (const [what, column, all, except = []] of KINDS) {
     const { rows: found } = await sql<{ value: string }>`select distinct ${sql.raw(column)}`.execute(db);
@@ -57,10 +57,10 @@ export async function checkVariety(checks: Checks, db: Db, rows: Rows): Promise<
       ...all.filter((one) => !values.has(one) && !except.includes(one)).map((one) => `no ${what} is ${one}`),
     );
   }
-  const kinds = new Set(consistencyOf(rows).map(({ kind }) => kind));
+  const { byKind } = await asker.ask<{ byKind: Record<string, number> }>('/api/pipeline/consistency');
   // Only a host knows of issues that the pipeline does not.
   missing.push(
-    ...CONSISTENCY_KINDS.filter((kind) => kind !== 'orphan_missing_from_pg' && !kinds.has(kind)).map(
+    ...CONSISTENCY_KINDS.filter((kind) => kind !== 'orphan_missing_from_pg' && !byKind[kind]).map(
       (kind) => `no finding is ${kind}`,
     ),
   );

@@ -120,7 +120,7 @@ export async function reachedStates(fleet: Db, scope: AnalyticsScope, since: Dat
 const ONLY_NEW = sql.lit(1 << STATES.indexOf('new'));
 
 /** Medians are exact up to this number of dwell times; beyond, they are read from histograms. */
-const EXACT_DWELL_TIMES = 10_000;
+export const EXACT_DWELL_TIMES = 10_000;
 
 /**
  * Median minutes that issues admitted since then stayed in each state, over all dwell times that have ended. Exact up

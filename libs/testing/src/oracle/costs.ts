@@ -22,7 +22,7 @@ const spansOf = (costs: Costs, calls: Calls, now: number) => ({
   lifetimeUnreportedCosts: unreported(calls, 0),
 });
 
-export const costByWindowOf = ({ costs, invocations }: Pick<Rows, 'costs' | 'invocations'>, now: number) => ({
+const costByWindowOf = ({ costs, invocations }: Pick<Rows, 'costs' | 'invocations'>, now: number) => ({
   ...spansOf(costs, invocations, now),
   todayUsd: spent(costs, utcMidnight(new Date(now)).getTime()),
   todayUnreportedCosts: unreported(invocations, utcMidnight(new Date(now)).getTime()),

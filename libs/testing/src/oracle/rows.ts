@@ -19,15 +19,6 @@ export interface Rows {
     at: number;
   }[];
   invocations: Invocation[];
-  events: {
-    id: number;
-    repoId: number;
-    issue: number | null;
-    type: string;
-    task: string | null;
-    reason: string | null;
-    at: number;
-  }[];
   runs: Run[];
   tasks: Task[];
   writes: Write[];
@@ -40,25 +31,6 @@ export interface Rows {
     at: number;
   }[];
   checks: { repoId: number; sha: string }[];
-  siIssues: { repoId: number; number: number; isOpen: boolean }[];
-  edges: {
-    repoId: number;
-    id: number;
-    kind: 'depends_on' | 'subtask';
-    active: boolean;
-    child: string;
-    parent: string;
-  }[];
-  findings: {
-    repoId: number;
-    issueId: number | null;
-    id: string;
-    status: string;
-    severity: string;
-    category: string;
-    at: number;
-  }[];
-  workers: Worker[];
   workerPeriods: {
     tenantId: number;
     workerId: string;
@@ -195,18 +167,6 @@ interface DeadLetter {
   isResolved: boolean;
 }
 
-interface Worker {
-  tenantId: number;
-  id: string;
-  name: string;
-  repos: string[];
-  status: 'idle' | 'busy' | 'draining' | 'offline';
-  draining: boolean;
-  heardAt: number | null;
-  stalledAt: number | null;
-  hasLeft: boolean;
-}
-
 const MS = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint`;
 
 const QUERIES: Record<keyof Rows, string> = {
@@ -232,9 +192,6 @@ const QUERIES: Record<keyof Rows, string> = {
     a.turns, ${MS('a.created_at')} as at, ${MS('r.claimed_at')} as "claimedAt",
     array[input_tokens, output_tokens, cache_read_tokens, cache_write_tokens] as tokens
     from agent_invocations a join runs r on r.id = a.run_id`,
-  events: `select id, repo_id as "repoId", issue_number as issue, event_type as type, payload ->> 'taskType' as task,
-    case event_type when 'issue_blocked' then payload ->> 'blockReason' end as reason, ${MS('created_at')} as at
-    from pipeline_events order by created_at desc, id desc`,
   runs: `select id, repo_id as "repoId", issue_id as "issueId", task_type as "taskType", agent, worker_id as "workerId",
     work_id as "workId", attempt, status, outcome, compared_agent as "comparedAgent", ${MS('claimed_at')} as at, ${MS('finished_at')} as "endedAt",
     ${MS('lease_expires_at')} as "leaseUntil", error_message as error, error_fingerprint as fingerprint
@@ -251,13 +208,6 @@ const QUERIES: Record<keyof Rows, string> = {
     array(select jsonb_array_elements_text(actual_files -> 'files')) as actual, planned_files is null as "noPlan",
     actual_files is null as "noActual", outcome_classification as outcome, ${MS('created_at')} as at from retrospectives`,
   checks: `select repo_id as "repoId", sha from commit_checks`,
-  siIssues: `select repo_id as "repoId", issue_number as number, completed_at is null as "isOpen" from si_issues`,
-  edges: `select child_repo_id as "repoId", id, kind, active, child_repo_id || '#' || child_issue_number as child,
-    parent_repo_id || '#' || parent_issue_number as parent from issue_edges order by id`,
-  findings: `select repo_id as "repoId", issue_id as "issueId", id, status, severity, category, ${MS('created_at')} as at
-    from findings`,
-  workers: `select tenant_id as "tenantId", id, name, repos, status, draining, ${MS('last_heartbeat_at')} as "heardAt",
-    ${MS('stalled_since')} as "stalledAt", left_at is not null as "hasLeft" from workers`,
   workerPeriods: `select tenant_id as "tenantId", worker_id as "workerId", kind, ${MS('started_at')} as "from",
     ${MS('ended_at')} as "to" from worker_periods`,
 };

@@ -10,6 +10,7 @@ import {
   windowMs,
   windowRange,
 } from '@pipeline/domain';
+import { EXACT_DWELL_TIMES } from '@pipeline/store';
 import { medianOf } from './arithmetic.ts';
 import { iso } from './names.ts';
 import type { Rows } from './rows.ts';
@@ -70,15 +71,15 @@ export function funnelOf({ issues, transitions }: Rows, from: number) {
   };
 }
 
-/** Above so many stays medians are of whole hours, the first one from its beginning, and one percent off at most. */
-const EXACT_STAYS = 20_000;
-
-/** @returns what the funnel should say, and by which part its medians may be off. */
+/**
+ * Funnel of a window, and by which part its medians may be off. Above `EXACT_DWELL_TIMES` dwell times the product reads
+ * whole hours, the first one from its beginning.
+ */
 export function cohortFunnelOf(rows: Rows, window: Window, now: number) {
   const from = now - windowMs(window);
   const exact = funnelOf(rows, from);
   const wanted = { window, ...exact, serverTimestamp: iso(now) };
-  if (staysOf(rows, from) <= EXACT_STAYS) return { wanted, off: 0 };
+  if (dwellTimeCount(rows, from) <= EXACT_DWELL_TIMES) return { wanted, off: 0 };
   const whole = funnelOf(rows, Math.floor(from / HOUR_MS) * HOUR_MS);
   const medians = new Map(whole.byState.map(({ state, medianMinutes }) => [state, medianMinutes]));
   const byState = exact.byState.map((one) => ({ ...one, medianMinutes: medians.get(one.state) ?? null }));
@@ -86,7 +87,7 @@ export function cohortFunnelOf(rows: Rows, window: Window, now: number) {
 }
 
 /** How often one of the cohort left a state. */
-function staysOf({ issues, transitions }: Rows, from: number): number {
+function dwellTimeCount({ issues, transitions }: Rows, from: number): number {
   const cohort = new Set(issues.filter(({ enteredAt }) => enteredAt >= from).map(({ id }) => id));
   return transitions.filter(({ issueId }) => cohort.has(issueId)).length;
 }

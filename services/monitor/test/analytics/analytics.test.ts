@@ -10,7 +10,6 @@ import {
   costByModelOf,
   costSummaryOf,
   differences,
-  eventsOf,
   funnelOf,
   ofRepos,
   type Rows,
@@ -55,7 +54,6 @@ const scoreboards = (rows: Rows, ...windows: string[]): [string, object][] =>
 
 /** Each question, and what the rows say to it. */
 function answersOf(rows: Rows, window: Window): [string, object][] {
-  const types = ['state_transition', 'operator_action', 'no_such_type'];
   return [
     ...[1, 7, 48, 168].map((buckets): [string, object] => [
       `/api/pipeline/state-timeseries?window=${window}&buckets=${buckets}`,
@@ -68,16 +66,6 @@ function answersOf(rows: Rows, window: Window): [string, object][] {
     [`/api/pipeline/attribution?window=${window}`, attributionOf(rows, window, NOW)],
     ['/api/pipeline/cost-summary?', costSummaryOf(rows, NOW)],
     [`/api/pipeline/cost-by-model?window=${window}`, costByModelOf(rows, window, NOW)],
-    ['/api/pipeline-events?limit=20&offset=3', eventsOf(rows, {}, { limit: 20, offset: 3 })],
-    [
-      '/api/pipeline-events?issue=2&type=task_failed',
-      eventsOf(rows, { issue: 2, type: 'task_failed' }, { limit: 50, offset: 0 }),
-    ],
-    ['/api/pipeline-events?issue=3', eventsOf(rows, { issue: 3 }, { limit: 50, offset: 0 })],
-    ...types.map((type): [string, object] => [
-      `/api/pipeline-events?type=${type}`,
-      eventsOf(rows, { type }, { limit: 50, offset: 0 }),
-    ]),
     ['/api/pipeline/weekly-reliability?', weeklyReliabilityOf(rows, NOW)],
     [`/api/pipeline/retrospectives?window=${window}`, retrospectivesOf(rows, window, NOW)],
     ...scoreboards(rows, window),

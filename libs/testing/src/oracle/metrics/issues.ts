@@ -6,7 +6,7 @@ import { mergedIssues, mergedPulls, pullsByIssue } from './pull-requests.ts';
 
 const MINUTE = 60_000;
 
-export const IN_FLIGHT: readonly State[] = [
+const IN_FLIGHT: readonly State[] = [
   'analyzing',
   'planning',
   'ready-for-dev',

@@ -1,5 +1,5 @@
-import type { Kpi, KpiVerdict, KpiWeek, State } from '@pipeline/domain';
-import { medianOf, percentOf, ratioOf, round, usdOf } from '../arithmetic.ts';
+import type { Kpi, KpiWeek, State } from '@pipeline/domain';
+import { medianOf, percentOf, ratioOf, usdOf } from '../arithmetic.ts';
 import type { Rows } from '../rows.ts';
 import { isWithin, movedTo, type Period } from './period.ts';
 import { mergedIssues } from './pull-requests.ts';
@@ -67,31 +67,3 @@ const EXPECTED_KPI: Record<Kpi, (rows: Rows, period: Period) => KpiWeek> = {
 
 /** A KPI of one period, and the size of its sample. */
 export const kpiOf = (kpi: Kpi, rows: Rows, period: Period): KpiWeek => EXPECTED_KPI[kpi](rows, period);
-
-const MIN_SAMPLES = 5;
-const REGRESSES_FROM = 0.2;
-
-/** Compares the first week with the mean of the others that have a value. */
-export function verdictOf(kpi: Kpi, [current, ...before]: readonly KpiWeek[]): KpiVerdict {
-  if (!current) throw new Error('a verdict needs a current week');
-  const known = before.flatMap(({ value }) => value ?? []);
-  const baseline = ratioOf(
-    known.reduce((all, value) => all + value, 0),
-    known.length,
-  );
-  const baselineSampleSize = before.reduce((all, { sampleSize }) => all + sampleSize, 0);
-  const { value, sampleSize } = current;
-  const delta = value === null || !baseline ? null : round((value - baseline) / baseline, 6);
-  const size = Math.abs(delta ?? 0);
-  const isWorse = kpi === 'autonomy_rate' ? (delta ?? 0) <= -REGRESSES_FROM : (delta ?? 0) >= REGRESSES_FROM;
-  return {
-    currentValue: value,
-    baselineValue: baseline,
-    relativeDelta: delta,
-    currentSampleSize: sampleSize,
-    baselineSampleSize,
-    regressed: isWorse && sampleSize >= MIN_SAMPLES && baselineSampleSize >= MIN_SAMPLES,
-    magnitude: size < REGRESSES_FROM ? 'low' : size < 0.5 ? 'medium' : size < 1 ? 'high' : 'large',
-    direction: kpi === 'autonomy_rate' ? 'fall' : 'rise',
-  };
-}

@@ -10,7 +10,7 @@ const waits = ({ tasks }: Rows, now: number): number[] =>
   tasks.filter(({ status }) => status === 'pending').map(({ at }) => now - at);
 
 /** Median duration of the completed runs of a week in milliseconds, by `repo id/agent`. */
-export function estimatesOf({ runs }: Rows, now: number): Record<string, number> {
+function estimatesOf({ runs }: Rows, now: number): Record<string, number> {
   const completed = runs.filter(
     ({ status, endedAt }) => status === 'finished' && isWithin({ from: now - 7 * DAY, now }, endedAt),
   );
