@@ -10,7 +10,6 @@ type Issue = Rows['issues'][number];
 /** Routes of the whole deployment. */
 const FLEET = [
   '/health',
-  '/ready',
   '/',
   '/prometheus',
   '/api/openapi.json',

@@ -12,8 +12,8 @@ import { prepare } from './prepared.ts';
 import { frozenUrl, startService } from './service.ts';
 import { checkVariety } from './variety.ts';
 
-/** Endpoints without figures: a file, a stream, and those that need a strategy. */
-const LEFT_OUT = ['streamEvents', 'readStrategySnapshot', 'getAsset', 'readTrackPrompt'];
+/** Endpoints without figures: a file, a stream, readiness (the store is read-only), and those that need a strategy. */
+const LEFT_OUT = ['getReadiness', 'streamEvents', 'readStrategySnapshot', 'getAsset', 'readTrackPrompt'];
 
 /** Fills a store with a month of a whole deployment; every metric of the monitor equals the one computed from the rows. */
 export async function history({ checks, dataDir, seed, env, issues }: E2e): Promise<void> {
