@@ -2,7 +2,7 @@ import { z as zod } from 'zod';
 
 /**
  * zod whose schemas are built when they are first used. The services declare 3,000 schemas each and use few of them at
- * their start; building all was a quarter of the start and 7 to 12 MiB (docs/decisions/0106). A call that makes a
+ * their start; building all was a quarter of the start and 7 to 12 MiB (docs/decisions/0002). A call that makes a
  * schema, or derives one from another, is remembered; whatever else is done with the result builds it, once.
  */
 export const z: typeof zod = new Proxy(zod, {

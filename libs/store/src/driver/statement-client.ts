@@ -60,7 +60,7 @@ export function statementClient(onStatement: StatementListener | undefined): typ
     onStatement?.(text, this);
     const [parameters, done] = typeof values === 'function' ? [undefined, values] : [values, callback];
     if (done !== undefined) return plain.call(this, statementOf(text, parameters, done));
-    // Not the promise of pg: that keeps each result in memory until the whole heap is collected (decision 0104).
+    // Not the promise of pg: that keeps each result in memory until the whole heap is collected (decision 0030).
     return new Promise((resolve, reject) => {
       const settle = (error: unknown, result: unknown) => (error ? reject(error) : resolve(result));
       plain.call(this, statementOf(text, parameters, settle));

@@ -7,7 +7,7 @@ import { type Entry, useFound } from './palette-entries.ts';
 
 /**
  * The command palette: opens pages, and issues by number or title, and runs actions of the page. A combobox of the browser's own
- * elements: with a list of the component library each character took a slow machine over 150 ms (decision 0094).
+ * elements: with a list of the component library each character took a slow machine over 150 ms (decision 0036).
  */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
