@@ -1,10 +1,13 @@
-/** One Jest project for the whole workspace; a test file belongs to the package whose folder holds it. */
+/**
+ * One Jest project for the whole workspace; a test file belongs to the package whose folder holds it. The heavy proof,
+ * `*.nightly.test.ts`, has jest.nightly.config.mjs.
+ */
 export default {
   runner: '<rootDir>/libs/testing/src/jest/runner.ts',
   coverageProvider: 'v8', // the runner counts what V8 counts
   roots: ['<rootDir>/libs', '<rootDir>/services', '<rootDir>/bench', '<rootDir>/scripts'],
   testMatch: ['**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', '\\.nightly\\.test\\.ts$'],
   globalSetup: '<rootDir>/libs/testing/src/jest/global-setup.ts',
   globalTeardown: '<rootDir>/libs/testing/src/jest/global-teardown.ts',
   transform: {}, // Node strips the types

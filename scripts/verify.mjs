@@ -1,26 +1,35 @@
 /**
- * The whole check: one line per step with its time, the output of those that fail, and Jest's own report at the end.
- * Every step runs, also after a failure; the exit status is 1 if any failed. With paths, Jest alone runs them.
+ * The checks of the repository: one line per step with its time, the output of those that fail, and Jest's own report.
+ * Every step runs, also after a failure; the exit status is 1 if any failed.
+ *
+ *   verify.mjs                    everything that an ordinary change can break
+ *   verify.mjs PATH…              Jest alone, on these paths
+ *   verify.mjs --changed [REF]    types, format, lint and the tests of what differs from REF (default: the main branch)
+ *   verify.mjs --nightly [ARG…]   the heavy proof: files `*.nightly.test.ts` and the model with many runs; arguments go to
+ *                                 Jest, such as --shard 1/3
  *
  * The last line is plain: `N passed, N failed, N skipped`, counted from Jest's result.
  */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { changedFiles, testsOf } from './changed-tests.mjs';
 
 const root = join(import.meta.dirname, '..');
 const bin = (name) => join(root, 'node_modules', '.bin', name);
 const jest = ['--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
+const NIGHTLY = ['--config', 'jest.nightly.config.mjs'];
+
+const types = [
+  { name: 'types', argv: [bin('tsc'), '--noEmit'] },
+  { name: 'types of the dashboard', argv: [bin('tsc'), '--noEmit', '-p', 'services/monitor/web'] },
+  { name: 'types of the customers’ pages', argv: [bin('tsc'), '--noEmit', '-p', 'services/hosted-api/web'] },
+];
 
 /** Two lanes for two cores; Jest comes after them and has both. */
 const lanes = [
-  [
-    { name: 'types', argv: [bin('tsc'), '--noEmit'] },
-    { name: 'types of the dashboard', argv: [bin('tsc'), '--noEmit', '-p', 'services/monitor/web'] },
-    { name: 'types of the customers’ pages', argv: [bin('tsc'), '--noEmit', '-p', 'services/hosted-api/web'] },
-    { name: 'promises', argv: [bin('oxlint'), '--type-aware', '--deny-warnings'] },
-  ],
+  [...types, { name: 'promises', argv: [bin('oxlint'), '--type-aware', '--deny-warnings'] }],
   [
     { name: 'format and lint', argv: [bin('biome'), 'check', '--error-on-warnings', '.'] },
     { name: 'unused code and dependencies', argv: [bin('knip'), '--no-progress', '--no-config-hints'] },
@@ -40,13 +49,54 @@ for (const [signal, code] of [
   });
 }
 
-const paths = process.argv.slice(2);
-const failed = paths.length > 0 ? [] : (await Promise.all(lanes.map(runLane))).flat();
-const counts = await runTests(paths);
-if (counts.failed > 0) failed.push('tests');
-if (failed.length > 0) console.log(`\nFailed: ${failed.join(', ')}`);
-console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
-process.exitCode = failed.length > 0 ? 1 : 0;
+const [first, ...rest] = process.argv.slice(2);
+if (first === '--nightly') {
+  const env = { MODEL_RUNS: '2000', REPLICA_RUNS: '50', ...process.env };
+  await finish([], [...NIGHTLY, ...rest], env);
+} else if (first === '--changed') {
+  await verifyChange(rest[0] ?? mainBranch());
+} else if (first === undefined) {
+  await finish((await Promise.all(lanes.map(runLane))).flat(), []);
+} else {
+  const paths = [first, ...rest];
+  await finish([], paths.some((path) => path.includes('.nightly.')) ? [...NIGHTLY, ...paths] : paths);
+}
+
+/** Runs Jest, prints what failed and the counts, and sets the exit status. */
+async function finish(failed, argv, env = process.env) {
+  const counts = await runTests(argv, env);
+  if (counts.failed > 0) failed.push('tests');
+  if (failed.length > 0) console.log(`\nFailed: ${failed.join(', ')}`);
+  console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+  process.exitCode = failed.length > 0 ? 1 : 0;
+}
+
+async function verifyChange(ref) {
+  const files = changedFiles(root, ref);
+  const pages = files.some((file) => /\/web\//.test(file));
+  const biome = ['check', '--error-on-warnings', '--no-errors-on-unmatched', ...files];
+  const steps = [...(pages ? types : types.slice(0, 1)), { name: 'format and lint', argv: [bin('biome'), ...biome] }];
+  const failed = await runLane(files.length === 0 ? [] : steps);
+  const related = (code) =>
+    execFileSync(process.execPath, [...jest, '--listTests', '--findRelatedTests', ...code], { cwd: root })
+      .toString()
+      .split('\n')
+      .filter(Boolean);
+  const { selected, dependent } = testsOf(root, files, related);
+  console.log(
+    `${files.length} files differ from ${ref}: ${selected.length} of the ${dependent} test files that depend on them run, ` +
+      'those of their packages and capabilities. `npm test` runs all.',
+  );
+  if (selected.length > 0) return finish(failed, ['--runTestsByPath', ...selected]);
+  console.log('0 passed, 0 failed, 0 skipped');
+  process.exitCode = failed.length > 0 ? 1 : 0;
+}
+
+/** The main branch as the remote has it, or the local one. */
+function mainBranch() {
+  const known = (ref) => spawnSync('git', ['rev-parse', '--verify', '--quiet', ref], { cwd: root }).status === 0;
+  return ['origin/main', 'main'].find(known) ?? 'HEAD';
+}
 
 /** Runs the steps one after the other; returns the names of those that failed. */
 async function runLane(steps) {
@@ -86,14 +136,14 @@ function capture(argv, cwd) {
 }
 
 /** Runs Jest with its report on this terminal; a suite that could not run at all counts as one failure. */
-async function runTests(testPaths) {
+async function runTests(args, env) {
   const folder = mkdtempSync(join(tmpdir(), 'verify-'));
   const file = join(folder, 'jest.json');
   try {
-    const argv = [...jest, '--json', `--outputFile=${file}`, ...testPaths];
+    const argv = [...jest, '--json', `--outputFile=${file}`, ...args];
     const status = await new Promise((resolve, reject) => {
       // Jest reports on standard error, which joins the lines printed here; its own standard output is not needed.
-      const child = start([process.execPath, ...argv], { cwd: root, stdio: ['inherit', 'ignore', 1] });
+      const child = start([process.execPath, ...argv], { cwd: root, env, stdio: ['inherit', 'ignore', 1] });
       child.on('error', reject);
       child.on('close', (code) => resolve(code ?? 1));
     });
