@@ -29,6 +29,8 @@ interface Ready {
   server: TestServer;
   template: string;
   admin: pg.Pool;
+  /** A second connection, so that no clone waits for a drop. */
+  dropper: pg.Pool;
   oldest: OldestPostgres | null;
   linter: StatementLinter;
 }
@@ -38,6 +40,8 @@ export class DatabasePool {
   readonly #env: NodeJS.ProcessEnv;
   #server: Promise<TestServer> | undefined;
   #ready: Promise<Ready> | undefined;
+  /** Drops in flight: nothing waits for them but the end of the run. */
+  readonly #drops = new Set<Promise<unknown>>();
 
   constructor(env: NodeJS.ProcessEnv) {
     this.#env = env;
@@ -53,19 +57,23 @@ export class DatabasePool {
     return { name, url: databaseUrl(server.url, name) };
   }
 
-  /** Drops the database. @returns what its user has to answer for. */
+  /** Drops the database beside the tests that follow. @returns the problems of its use. */
   async takeBack({ name, statements }: Returned): Promise<Problems> {
     if (!this.#ready) throw new Error(`${name} was not lent here`);
-    const { admin, linter } = await this.#ready;
+    const { admin, dropper, linter } = await this.#ready;
     const leaked = await openSessions(admin, name);
-    await admin.query(`drop database if exists ${name} with (force)`);
+    const drop = dropper.query(`drop database if exists ${name} with (force)`);
+    this.#drops.add(drop);
+    void drop.catch(() => undefined).finally(() => this.#drops.delete(drop));
     return { leaked, findings: await linter.lint(statements) };
   }
 
   async close(): Promise<void> {
     // A failed start was reported to its caller.
     const ready = await this.#ready?.catch(() => undefined);
+    await Promise.allSettled(this.#drops);
     await ready?.admin.end();
+    await ready?.dropper.end();
     await ready?.oldest?.close();
     await (await this.#server?.catch(() => undefined))?.stop();
   }
@@ -78,7 +86,8 @@ export class DatabasePool {
     const catalogue = await catalogueOf(databaseUrl(server.url, template));
     const { TEST_OLDEST_DATABASE_URL } = this.#env;
     const oldest = TEST_OLDEST_DATABASE_URL ? await OldestPostgres.open(TEST_OLDEST_DATABASE_URL) : null;
-    return { server, template, admin: serialPool(server.url), oldest, linter: new StatementLinter(catalogue, oldest) };
+    const linter = new StatementLinter(catalogue, oldest);
+    return { server, template, admin: serialPool(server.url), dropper: serialPool(server.url), oldest, linter };
   }
 }
 
