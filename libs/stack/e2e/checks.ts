@@ -67,7 +67,7 @@ export class Checks {
 
 const show = (value: unknown): string => JSON.stringify(value);
 
-/** Of a sorted list; 0 for an empty one. */
+/** Returns the median of a sorted list; 0 for an empty one. */
 export function median(sorted: readonly number[]): number {
   const middle = Math.floor(sorted.length / 2);
   const [below = 0, above = 0] = [sorted[sorted.length % 2 === 0 ? middle - 1 : middle], sorted[middle]];

@@ -12,7 +12,7 @@ interface Sides {
   report: StackReport;
   state: StackState;
   store: StoreView;
-  /** Where git is found. */
+  /** Value of PATH with which git is found. */
   searchPath: string;
 }
 

@@ -14,7 +14,7 @@ const RESTARTED_WITHIN_MS = 60_000;
 const PAUSE_MS = { least: 1_000, most: 5_000 };
 /** The leash of the children: a look each half second, then at most two steps of three. */
 const ORPHANS_END_WITHIN_MS = 10_000;
-/** On a busy machine; those that nothing ends stay permanently. */
+/** Time to wait for orphans to end on a busy machine; those that nothing ends stay permanently. */
 const ORPHANS_AWAITED_MS = 40_000;
 
 /** kill -9 of everything, one after the other, at random moments; nothing is lost and nothing happens twice. */

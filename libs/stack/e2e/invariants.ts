@@ -1,11 +1,11 @@
 import type { StoreView } from './store-view.ts';
 
-/** Where an issue waits for somebody or something that is no task. */
+/** States in which an issue waits for a person or for something that is no task. */
 const WAITING = "('done', 'failure-blocked', 'needs-clarification', 'dependency-blocked', 'human-review-ready')";
 
 /**
- * What must hold at every committed moment, whatever was killed before; each line counts breaches. The same that the
- * engine's own test holds under random interleavings (libs/engine/test/queue/interleavings.test.ts).
+ * Counts breaches of what must hold at every committed moment, whatever was killed before; one per line. The same that
+ * the engine's own test holds under random interleavings (libs/engine/test/queue/interleavings.test.ts).
  */
 const BREACHES = `
   with work as (select * from tasks where issue_id is not null and task_type <> 'retrospect')

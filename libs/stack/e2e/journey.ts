@@ -15,7 +15,10 @@ const EVERY_MS = 500;
 export interface E2e extends Place {
   checks: Checks;
   seed: number;
-  /** Of a history that is smaller than the full one, or of a measurement; null = all of it, or the default. */
+  /**
+   * Number of issues of a history that is smaller than the full one, or of a measurement; null = all of it, or the
+   * default.
+   */
   issues: number | null;
   /** Pipeline events of the history of `retention`; null = its default. */
   events: number | null;
@@ -75,7 +78,7 @@ export async function untilDone(store: StoreView, count: number, withinMs: numbe
   return false;
 }
 
-/** For the reader of a failure: which issues are not done, and why. */
+/** Lists the issues that are not done, with their errors, for the reader of a failure. */
 async function openOf(store: StoreView): Promise<unknown> {
   const issues = await store.rows(`select issue_number::int "number", state, left(last_error, 100) error from issues
     where state <> 'done' order by 1`);

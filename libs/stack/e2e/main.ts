@@ -35,7 +35,7 @@ const ALL: Record<string, (e2e: E2e) => Promise<void>> = {
 };
 
 const { checks: chosen, runs, dataDir: own, ...options } = e2eOptions(process.argv.slice(2), Object.keys(ALL), USUAL);
-/** Of the check that runs. */
+/** Data folder of the check that runs. */
 let folder: string | null = null;
 endWithChecks(() => folder);
 const checks = new Checks();

@@ -3,7 +3,7 @@ import type { Checks } from './checks.ts';
 import { withClone } from './host-clone.ts';
 import type { StoreView } from './store-view.ts';
 
-/** What the work beside the pipeline has left when a journey is over. */
+/** Checks what the work beside the pipeline has left when a journey is over. */
 export async function checkSideTasks(
   checks: Checks,
   { report, store, searchPath }: { report: StackReport; store: StoreView; searchPath: string },

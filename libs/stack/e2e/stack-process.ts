@@ -13,7 +13,7 @@ const READY_WITHIN_MS = 240_000;
 
 export interface Place {
   dataDir: string;
-  /** Of the program that starts the stack. */
+  /** Environment of the program that starts the stack. */
   env: NodeJS.ProcessEnv;
 }
 

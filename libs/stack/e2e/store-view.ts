@@ -20,13 +20,13 @@ export interface StoredPull {
 export interface Open {
   done: number;
   tasks: number;
-  /** That are due and not enqueued yet. */
+  /** Scans that are due and not enqueued yet. */
   scans: number;
   projections: number;
   deliveries: number;
 }
 
-/** What the store says, read by plain SQL: the checks must not lean on the code they check. */
+/** Content of the store, read by plain SQL: the checks must not lean on the code they check. */
 export class StoreView {
   readonly #url: string;
   readonly #connectWithinMs: number;
@@ -102,7 +102,7 @@ export class StoreView {
     return rows.map(({ id }) => id);
   }
 
-  /** What still has to happen: nothing of it is left when a journey is over. */
+  /** Counts what still has to happen: nothing of it is left when a journey is over. */
   async open(): Promise<Open> {
     const [row] = await this.rows<Open>(`select
       (select count(*)::int from issues where state = 'done') done,

@@ -18,7 +18,7 @@ const LARGEST_BYTES = 200_000;
 const SIZE = { width: 1_120, height: 820 };
 const EVERY_MS = 500;
 const WITHIN_MS = 600_000;
-/** What the pictures shall show. */
+/** Issues that the pictures must show before they are taken. */
 const WANTED = { done: 6, openStates: 4 };
 const FOR_A_PERSON = ['needs-clarification', 'human-review-ready', 'failure-blocked'];
 

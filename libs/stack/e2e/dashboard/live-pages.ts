@@ -1,6 +1,6 @@
 import { comes, type Stage } from './stage.ts';
 
-/** From the answer that a change is committed to its sight on an open page. */
+/** Maximum time from the response that a change is committed until an open page shows it. */
 const SHOWN_WITHIN_MS = 1_000;
 const FIRST_RUN = 'First run: what is missing';
 

@@ -23,7 +23,7 @@ interface Known {
   status: string;
 }
 
-/** What agents report is judged by an operator: a finding is dismissed, an item that was observed twice approved. */
+/** Judges reports of agents as an operator: dismisses a finding, and approves an item that was observed twice. */
 export async function judgeKnowledge(stage: Stage): Promise<void> {
   const { operator, host, report } = stage;
   const worker = await ScriptedWorker.register(report.hosted, 'observer-of-the-operator', ['analyze']);

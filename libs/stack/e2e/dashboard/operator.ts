@@ -6,7 +6,7 @@ import type { StackReport } from '../../src/start/report.ts';
 /** Pages of a machine that is busy with other checks. */
 const WITHIN_MS = 60_000;
 
-/** What a dialog is given before it is confirmed. */
+/** Values to enter in a dialog before it is confirmed. */
 interface Answers {
   reason?: string;
   /** Number that a grave action asks for. */
@@ -92,7 +92,7 @@ export class Operator {
     return this.page.locator('label', { has: this.page.getByRole('switch', { name }) }).click();
   }
 
-  /** Whether the list of actions says this of the action with this title. */
+  /** Returns whether the list of actions shows this text at the action with this title. */
   async says(title: string, text: string): Promise<boolean> {
     return (await this.#entry(title).filter({ hasText: text }).count()) > 0;
   }

@@ -29,16 +29,16 @@ export interface Deployment {
   host: Host;
   apis: Service[];
   monitors: Service[];
-  /** Of a worker. */
+  /** Token of a worker. */
   token: string;
-  /** Of a connection that may read all repos. */
+  /** Token of a connection that may read all repos. */
   readToken: string;
   stop(): Promise<void>;
 }
 
 interface DeploymentOptions {
   folder: string;
-  /** To the primary alone, for the migration. */
+  /** URL of the primary alone, for the migration. */
   ownerUrl: string;
   /** Environment of both services. */
   env: Record<string, string>;
@@ -48,7 +48,7 @@ interface DeploymentOptions {
   settings?: string;
 }
 
-/** Where the configuration of the monitors is, in the folder of a deployment. */
+/** Returns the path of the configuration of the monitors in the folder of a deployment. */
 export const configIn = (folder: string): string => join(folder, 'pipeline.yaml');
 
 export async function startDeployment(options: DeploymentOptions): Promise<Deployment> {

@@ -18,12 +18,12 @@ interface Acknowledged {
   actions: number[];
 }
 
-/** Where the requests go. */
+/** Target of the requests. */
 interface LoadTarget {
   host: Host;
   apis: readonly { url: string }[];
   monitors: readonly { url: string }[];
-  /** Of a worker. */
+  /** Token of a worker. */
   token: string;
 }
 
@@ -37,7 +37,7 @@ interface LoadOptions {
 /** Workers and an operator that work until `stop`. Everything acknowledged to them must be in the store. */
 export class Load {
   readonly acknowledged: Acknowledged = { reports: new Map(), claims: new Map(), actions: [] };
-  /** Whether the operator's issue is paused, according to the last acknowledged action. */
+  /** True = the operator's issue is paused, according to the last acknowledged action. */
   isPaused = false;
   /** True while the result of the last action is unknown. */
   isUncertain = false;

@@ -15,7 +15,7 @@ const ISSUES = 12;
 const WORKERS = 4;
 /** Reports before the primary is killed. */
 const REPORTS_BEFORE = 15;
-/** What a supervisor of a cluster needs to notice the loss, before it promotes. */
+/** Time that a supervisor of a cluster needs to notice the loss, before it promotes. */
 const DETECTION_MS = 2_000;
 const WITHIN_MS = 600_000;
 const RECOVERED_WITHIN_MS = 10_000;

@@ -16,7 +16,7 @@ import type { Asker } from './asker.ts';
 
 /** Scope of the figures: everything, a tenant, or a repo. */
 export interface Scope {
-  /** As it stands in a query. */
+  /** Scope as it stands in a query. */
   whose: string;
   rows: Rows;
 }

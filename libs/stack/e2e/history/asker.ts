@@ -14,7 +14,7 @@ interface Asked {
 const SHOWN = 12;
 
 export interface Expectation {
-  /** By how much of its value a number at a place may be off. */
+  /** Returns by which share of its value a number at a place may be off. */
   off?: (place: string) => number;
   /** Shapes an answer before it is compared, as where an order means nothing. */
   shaped?: (body: never) => unknown;

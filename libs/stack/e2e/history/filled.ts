@@ -5,10 +5,10 @@ import { migrateToLatest, openStore, type Store } from '@pipeline/store';
 import { FULL_HISTORY, type History, simulateHistory } from '@pipeline/testing/history';
 import { LOG_PREFIX } from './plans.ts';
 
-/** Where the history ends, and where the clock of the store is held during the requests. */
+/** End of the history, at which the clock of the store is held during the requests. */
 const END = new Date('2026-03-10T12:34:56.789Z');
 
-/** For those who work on the checks: with so few issues nothing is said of plans. */
+/** Size for work on the checks themselves: with so few issues plans are not judged. */
 const SMALL = { tenants: 4, repos: 12, days: 30 };
 
 /** Nothing of it is worth more than making it again. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Db } from '@pipeline/store';
 import { sql } from 'kysely';
 
-/** What a connection is opened with whose statements are to be explained: each plan goes to the log of the server. */
+/** Options of a connection whose statements are explained: each plan goes to the log of the server. */
 export const EXPLAINED = [
   '-c session_preload_libraries=auto_explain',
   '-c auto_explain.log_min_duration=1',
@@ -35,11 +35,14 @@ interface Explained {
 
 /** Rows from which on a table counts as one that grows with history. */
 const BIG = 20_000;
-/** What a node may throw away, and how much more that is than what it keeps. */
+/** Rows that a node may throw away, and by what factor they may exceed the rows that it keeps. */
 const WASTED = 20_000;
 const WASTED_TIMES = 50;
 
-/** What looks at more than it finds, by a part of the statement and of the problem, and why that is borne. */
+/**
+ * Statements that read more rows than they return, by a part of the statement and of the problem, and why each is
+ * accepted.
+ */
 const ACCEPTED: readonly { statement: string; problem: string; why: string }[] = [
   {
     statement: 'extract(epoch from x.finished_at - x.claimed_at)::float8 as seconds',
@@ -106,7 +109,7 @@ function explainedIn(log: string): Explained[] {
   });
 }
 
-/** Who ran it, for how long, and the plan; lines of an entry after its first are indented. */
+/** Entry of the log: connection, duration and plan; lines of an entry after its first are indented. */
 const ENTRY = /^~~(.*?)~~LOG: {2}duration: ([\d.]+) ms {2}plan:\n((?:\t.*\n)+)/gm;
 
 function problemsOf(node: PlanNode, big: ReadonlySet<string>): string[] {

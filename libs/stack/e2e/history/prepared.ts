@@ -3,7 +3,9 @@ import { type Engine, runDetectors, watchKpis } from '@pipeline/engine';
 import type { Store } from '@pipeline/store';
 import { sql } from 'kysely';
 
-/** What the loops of a monitor write of a history: KPIs and alerts. @returns how long the guard took, in ms. */
+/**
+ * Writes what the loops of a monitor derive from a history: KPIs and alerts. @returns how long the guard took, in ms.
+ */
 export async function prepare(store: Store): Promise<{ guardMs: number; detectorsMs: number }> {
   const engine: Engine = { store, notify: () => undefined, settings: () => DEFAULT_SETTINGS, random: Math.random };
   const began = performance.now();

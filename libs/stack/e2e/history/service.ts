@@ -15,7 +15,7 @@ export interface Service {
 interface ServiceOptions {
   name: 'monitor' | 'hosted-api';
   databaseUrl: string;
-  /** Where its log goes. */
+  /** Folder of its log. */
   dataDir: string;
   env: NodeJS.ProcessEnv;
 }

@@ -20,7 +20,7 @@ import { sql } from 'kysely';
 import type { Checks } from '../checks.ts';
 import type { Asker } from './asker.ts';
 
-/** What there is one of in the domain, where it is written, and what is left out because no issue brings it about. */
+/** Kinds that occur in the domain, the columns that hold them, and exceptions that no issue brings about. */
 const KINDS: [what: string, column: string, all: readonly string[], except?: readonly string[]][] = [
   ['state', 'state as value from issues', STATES],
   [

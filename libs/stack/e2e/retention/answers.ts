@@ -2,7 +2,9 @@ import { COST_WINDOWS, WINDOWS } from '@pipeline/domain';
 import { frozenUrl, startService } from '../history/service.ts';
 import type { Filled } from './fill.ts';
 
-/** Of so many tenants every figure is compared. The repos are disabled, which routes of one repo do not find. */
+/**
+ * Number of tenants of which every figure is compared. The repos are disabled, which routes of one repo do not find.
+ */
 const TENANTS = 4;
 
 const PATHS = [

@@ -4,9 +4,9 @@ export interface Column {
   type: string;
 }
 
-/** How the rows of one copy differ from those of the template. */
+/** Differences between the rows of one copy and those of the template. */
 export interface Shift {
-  /** From 0, the oldest. */
+  /** Number of the copy, from 0, the oldest. */
   copy: number;
   /** More than any id of the template. */
   idStride: number;

@@ -8,7 +8,7 @@ import { COPIED, makeTemplate, TEMPLATE_MS, type Template } from './template.ts'
 
 /** Two cores are usual; more connections would take them from nobody here. */
 const CONNECTIONS = 2;
-/** What an issue of the simulator leaves, about; only the number of copies follows from it. */
+/** Approximate number of events of one issue of the simulator; only the number of copies follows from it. */
 const EVENTS_OF_ISSUE = 25;
 /** Copies begin about a day apart. */
 const COPIES = 350;
@@ -123,7 +123,7 @@ async function insertCopy(
   await client.query('commit');
 }
 
-/** What is summed up, one run that never ended, and the sequences. */
+/** Makes the rollups, adds one run that never ended, and sets the sequences. */
 async function finish(client: pg.Client, nextId: number): Promise<void> {
   await client.query(`update runs set status = 'claimed', finished_at = null
     where (tenant_id, id) in (select tenant_id, id from runs order by id limit 1)`);

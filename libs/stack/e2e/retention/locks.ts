@@ -77,7 +77,7 @@ export interface LockWait {
   ms: number;
 }
 
-/** What the log of a server with the prefix of plans.ts says of locks and timeouts. */
+/** Entries about locks and timeouts in the log of a server with the prefix of plans.ts. */
 export interface LoggedWaits {
   waits: LockWait[];
   /** Statements that a timeout cancelled, by application. */

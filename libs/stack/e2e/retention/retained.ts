@@ -18,7 +18,7 @@ export interface Retained {
 
 const SETTLED = "status in ('complete', 'discarded')";
 
-/** What operations.md documents, independent of the code of the monitor. */
+/** Retention as operations.md documents it, independent of the code of the monitor. */
 export const RETAINED: readonly Retained[] = [
   { table: 'pipeline_events', time: 'created_at', days: eventsDays, by: 'month', where: 'true', key: 'id' },
   { table: 'issue_events', time: 'created_at', days: eventsDays, by: 'month', where: 'true', key: 'id' },

@@ -20,7 +20,7 @@ import { leftRows, lostRows } from './verdict.ts';
 const EVENTS = 10_000_000;
 const CONNECT_WITHIN_MS = 30_000;
 
-/** As in production, with memory for the machine of the run. */
+/** Server settings as in production, with memory for the machine of the run. */
 const MEASURED = {
   shared_buffers: '1GB',
   max_wal_size: '4GB',

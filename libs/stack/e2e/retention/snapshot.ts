@@ -13,9 +13,9 @@ export interface Fingerprint {
 }
 
 export interface SnapshotOptions {
-  /** Where the history ends. */
+  /** End of the history. */
   end: Date;
-  /** When the retention began to work. */
+  /** Time at which the retention began to work. */
   at: Date;
   tenantIds: readonly number[];
 }
@@ -31,7 +31,9 @@ const ofTenants = (ids: readonly number[]) => `tenant_id in (${ids.join(', ')})`
 const ofTable = (one: Retained, ids: readonly number[]) =>
   `${one.table} where ${one.where}${one.table === 'webhook_deliveries' ? '' : ` and ${ofTenants(ids)}`}`;
 
-/** What must be the same before and after: rows younger than their retention, and tables that keep all. */
+/**
+ * Fingerprints of what must be the same before and after: rows younger than their retention, and tables that keep all.
+ */
 export async function keptRows(store: StoreView, { end, at, tenantIds }: SnapshotOptions): Promise<Fingerprint[]> {
   const kept = RETAINED.map((one) => {
     const since = keptSince(one, one.by === 'row' ? new Date(at.getTime() + RUN_MS) : at);
@@ -59,7 +61,7 @@ export async function keptRows(store: StoreView, { end, at, tenantIds }: Snapsho
   return counts;
 }
 
-/** What has to be deleted, and rows that belong to deleted ones. */
+/** Fingerprints of the rows that have to be deleted, and of rows that belong to deleted ones. */
 export async function dueRows(store: StoreView, { at, tenantIds }: SnapshotOptions): Promise<Fingerprint[]> {
   const due = RETAINED.map((one) => ({
     what: one.table,

@@ -1,6 +1,6 @@
 import type { StoreView } from '../store-view.ts';
 
-/** What the server counted of one statement of the retention. */
+/** Counts that the server has for one statement of the retention. */
 export interface Statement {
   what: string;
   calls: number;
@@ -9,7 +9,10 @@ export interface Statement {
   walMib: number;
 }
 
-/** Of pg_stat_statements: what only the monitor's loop deletes, and the functions that create and drop partitions. */
+/**
+ * Reads from pg_stat_statements what only the monitor's loop deletes, and the functions that create and drop
+ * partitions.
+ */
 const STATEMENTS = `
   select coalesce(substring(query from 'delete from (runs)'), substring(query from '\\w+_month_partition'),
       substring(query from 'delete from (\\w+)')) as what,

@@ -23,7 +23,7 @@ const AFTER_MS = 30_000;
 const RATE = 2;
 /** Months that the monitor creates ahead. */
 const AHEAD = 3;
-/** Of these, so many are missing when it begins. */
+/** Number of these months that are missing when it begins. */
 const MISSING = 2;
 export const WITHIN_MS = 60 * 60_000;
 /** Each read takes some milliseconds from those who are measured. */
@@ -89,7 +89,7 @@ const logged = ({ apis, monitors }: Deployment): string[] =>
     lines.filter(({ level }) => level === 'error').map((line) => JSON.stringify(line).slice(0, 400)),
   );
 
-/** From the reload of the settings until nothing is due. */
+/** Runs the checks from the reload of the settings until no row is due. */
 async function whileItWorks(scene: Scene, options: SnapshotOptions, failed: AbortSignal): Promise<void> {
   const { checks, store, server } = scene;
   for (const { table } of MONTHLY) await dropAhead(store, table, options.at);
@@ -114,7 +114,7 @@ async function whileItWorks(scene: Scene, options: SnapshotOptions, failed: Abor
   await judgeLocks(scene, episodes, logged);
 }
 
-/** As if the last months had not been created: the service does it while others write. */
+/** Drops the last months, as if they had not been created: the service creates them while others write. */
 async function dropAhead(store: StoreView, table: string, at: Date): Promise<void> {
   for (let ahead = AHEAD; ahead > AHEAD - MISSING; ahead -= 1) {
     await store.rows(`drop table ${table}_${monthAfter(at, ahead).replace('-', '_')}`);
@@ -206,7 +206,7 @@ export async function wrongPartitions(store: StoreView, at: Date): Promise<strin
   return lines;
 }
 
-/** What vacuum has left to do in the tables that rows were deleted from. */
+/** Lists the work that vacuum has left in the tables that rows were deleted from. */
 export async function vacuumLines(store: StoreView): Promise<string[]> {
   const rows = await store.rows<{ table: string; dead: number; live: number; vacuums: number }>(
     `select relname as table, n_dead_tup::float8 as dead, n_live_tup::float8 as live, autovacuum_count::float8 as vacuums

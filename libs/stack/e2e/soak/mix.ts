@@ -139,7 +139,7 @@ export class Mix {
     else await this.#requests.send(`${this.#monitor(n)}${monitor}`);
   }
 
-  /** Of the newest issue. One whose resume fails is resumed at the end. */
+  /** Pauses and resumes the newest issue. One whose resume fails is resumed at the end. */
   async #pauseAndResume(n: number): Promise<void> {
     const number = this.#issues.at(-1);
     if (number === undefined) return;

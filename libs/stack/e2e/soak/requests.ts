@@ -1,7 +1,7 @@
 import { sleep } from '@pipeline/runtime';
 
 const ANSWER_WITHIN_MS = 30_000;
-/** Of concurrent work: the issue has changed meanwhile, or is not imported yet. */
+/** Statuses that concurrent work causes: the issue has changed meanwhile, or is not imported yet. */
 const EXPECTED: ReadonlySet<number> = new Set([404, 409]);
 
 interface Window {
@@ -49,7 +49,7 @@ export class Requests {
   }
 }
 
-/** Of a sorted list; 0 for an empty one. */
+/** Returns a percentile of a sorted list; 0 for an empty one. */
 export const percentile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 

@@ -14,7 +14,7 @@ interface Memory {
 
 /** One minute of the run. */
 export interface Sample {
-  /** By name of the process; the smallest values of the minute, which garbage collections leave. */
+  /** Memory by name of the process; the smallest values of the minute, which garbage collections leave. */
   memory: Record<string, Memory>;
   store: StoreSample;
   requests: number;
@@ -86,7 +86,7 @@ export class Sampler {
     };
   }
 
-  /** What the services have logged as errors since the last minute. */
+  /** Lists what the services have logged as errors since the last minute. */
   #errorLines(): string[] {
     return this.#watched.flatMap(({ name, service }) => {
       const from = this.#seenLines.get(name) ?? 0;

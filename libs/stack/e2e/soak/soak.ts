@@ -13,7 +13,7 @@ import { growingBacklogs, growingMemory, memoryGrowthOf, oldEntries, type Series
 const DEFAULT_MINUTES = 60;
 /** Fewer show no slope after the warm-up. */
 const FEWEST_MINUTES = 8;
-/** Of the run: caches fill, and the heap takes the size that the load needs. */
+/** Share of the run in which caches fill, and the heap takes the size that the load needs. */
 const WARM_UP_SHARE = 0.5;
 const DRAINED_WITHIN_MS = 10 * 60_000;
 const CONNECT_WITHIN_MS = 30_000;

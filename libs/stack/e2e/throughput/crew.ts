@@ -5,7 +5,7 @@ import { type Push, RovingWorker } from '../../test/replicas/worker.ts';
 const WAIT_MS = 5_000;
 
 interface CrewOptions {
-  /** Of the hosted API. */
+  /** URL of the hosted API. */
   url: string;
   token: string;
   host: Host;

@@ -9,7 +9,7 @@ const OPEN_WORK = `select (select count(*) from tasks)
   + (select count(*) from webhook_deliveries where processed_at is null) as n`;
 
 /**
- * How far the issues are. It keeps one connection and asks little, because what it costs the server is measured with
+ * Progress of the issues. It keeps one connection and asks little, because what it costs the server is measured with
  * the services' own work.
  */
 export class Progress {

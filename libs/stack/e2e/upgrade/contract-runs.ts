@@ -12,7 +12,7 @@ export interface ClientCredentials {
   clientSecret: string;
 }
 
-/** What the contract tests log in with. */
+/** Credentials of the contract tests. */
 export interface ContractAccess {
   client: ClientCredentials;
   workerToken: string;

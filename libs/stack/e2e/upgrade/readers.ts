@@ -16,7 +16,7 @@ interface IssueList {
 interface ReadersOptions {
   urls: { hosted: string; monitor: string };
   client: ClientCredentials;
-  /** Of the organisation of the client. */
+  /** Repo of the organisation of the client. */
   repo: string;
 }
 

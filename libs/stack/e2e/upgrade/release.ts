@@ -39,7 +39,7 @@ interface ReleaseOptions {
   root: string;
   /** Environment of the commands, beside what each is given. */
   inherited: NodeJS.ProcessEnv;
-  /** What its contract tests leave out, ENDPOINT=REASON. */
+  /** Endpoints that its contract tests leave out, ENDPOINT=REASON. */
   skip?: readonly string[];
 }
 

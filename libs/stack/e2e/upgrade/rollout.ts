@@ -27,7 +27,7 @@ interface RolloutOptions {
   folder: string;
   databaseUrl: string;
   host: Host;
-  /** Whether the services poll every second or two, so that nothing waits for a poll; default true. */
+  /** True (default) = the services poll every second or two, so that nothing waits for a poll. */
   pollsOften?: boolean;
 }
 

@@ -12,13 +12,13 @@ import { Readers } from './readers.ts';
 import { commitBefore, current, type History, installRelease, type Release } from './release.ts';
 import { OPERATOR, type Replica, Rollout } from './rollout.ts';
 
-/** Of the repo that the workers work in. */
+/** Organisation of the repo that the workers work in. */
 const ORG = 'default';
 const WORKERS = 2;
 const ISSUE_EVERY_MS = 2_000;
 /** Issues in work at most: a slow machine is not given more than it can do. */
 const OPEN_AT_MOST = 4;
-/** In each phase, reports that must be acknowledged. */
+/** Number of reports that must be acknowledged in each phase. */
 const REPORTS = 5;
 const WITHIN_MS = 300_000;
 const CONNECT_WITHIN_MS = 30_000;

@@ -105,7 +105,7 @@ function copyFiles(folder: string): void {
   throw new Error(`the action cannot be checked out: ${stderr}`);
 }
 
-/** What a runner has in its environment: nothing of the services or of their clients. */
+/** Environment of a runner: nothing of the services or of their clients. */
 const INHERITED = Object.entries(process.env).filter(([name]) => !/^(PIPELINE_|MONITOR_|PATH$)/.test(name));
 
 async function runStep(cwd: string, script: string, env: Record<string, string>) {

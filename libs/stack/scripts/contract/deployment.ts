@@ -126,7 +126,7 @@ async function insertHistory(databaseUrl: string): Promise<void> {
   }
 }
 
-/** With the commands that the documents name for operators. */
+/** Creates credentials with the commands that the documents name for operators. */
 async function createCredentials(admin: StartedTestContainer, password: string) {
   const run = async (...command: string[]): Promise<string> => {
     const { exitCode, output } = await admin.exec(command);

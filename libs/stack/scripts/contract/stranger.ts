@@ -15,7 +15,10 @@ import { type ContainerDeployment, SCRATCH } from './deployment.ts';
 /** An endless stream does not pass the proxy. */
 const SUITES = CHECK_SUITES.filter((suite) => suite !== 'stream').join(' ');
 const DOCUMENTED = { hosted: 'https://pipeline.example.org', monitor: 'https://monitor.example.org' };
-/** Of each kind. A run by the action takes seconds; `libs/stack/test/contract/mutants.test.ts` has all of them in one process. */
+/**
+ * Number of mutants of each kind. A run by the action takes seconds; `libs/stack/test/contract/mutants.test.ts` has all
+ * of them in one process.
+ */
 const SAMPLE = 2;
 
 type Urls = ContainerDeployment['urls'];
@@ -131,7 +134,7 @@ function failed({ junit }: ActionResult): string[] {
   return cases.map(([, endpoint]) => endpoint ?? '');
 }
 
-/** For proxies that let everybody in. */
+/** Returns credentials that are valid, for proxies that let every caller in. */
 async function acceptedCredentials({ urls, credentials }: ContainerDeployment): Promise<MutantCredentials> {
   const { clientId, clientSecret, operator, workerToken, login } = credentials;
   const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;

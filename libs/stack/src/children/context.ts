@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Ports } from '../data/ports.ts';
 import type { StackState } from '../data/state.ts';
 
-/** What the children are described from. */
+/** Values from which the children are described. */
 export interface ChildContext {
   dataDir: string;
   state: StackState;

@@ -4,7 +4,7 @@ import { releaseData, removeAbandoned, takeData } from '@pipeline/local-postgres
 import { makePrivateFolder, StartError } from '@pipeline/runtime';
 import { endLeftovers } from '../supervision/process-list.ts';
 
-/** What a stack keeps; everything else in the folder is somebody else's. */
+/** Files of a stack; everything else in the folder belongs to other programs or people. */
 const FILES = ['stack.json', 'pipeline.yaml', 'processes.json'];
 /** `postgres` has an owner of its own, and is made private where it is made. */
 const FOLDERS = ['sandbox', 'source', 'work', 'logs'];

@@ -22,7 +22,7 @@ export interface ServedRepo {
   defaultBranch: string;
 }
 
-/** Where each service logs in. */
+/** Database URL with which each service logs in. */
 export type ServiceUrls = Record<ServiceKind, string>;
 
 /**

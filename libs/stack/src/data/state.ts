@@ -25,16 +25,19 @@ const State = z.object({
   webhookSecret: z.string(),
   /** Signs cookies of the hosted API; folders of older starts have none yet. */
   cookieKey: z.string().default(cookieKey),
-  /** With which the services log in to the embedded Postgres; folders of older starts have none yet. */
+  /** Passwords with which the services log in to the embedded Postgres; folders of older starts have none yet. */
   databasePasswords: z.object({ hosted_api: z.string(), monitor: z.string() }).default(databasePasswords),
   sandbox: z.object({ adminToken: z.string(), bot: login, person: login, agent: login }),
-  /** Of the last start. */
+  /** Ports of the last start. */
   ports: z.object({ hosted: port, monitor: port, sandbox: port, postgres: port }).nullable(),
   /** `owner/name` on the sandbox host, and where its content came from. */
   repos: z.array(z.object({ slug: z.string(), source: z.string() })),
 });
 
-/** What outlives a restart: names, secrets, addresses and repos. Kept in `<data-dir>/stack.json`, for its owner only. */
+/**
+ * State that outlives a restart: names, secrets, addresses and repos. Kept in `<data-dir>/stack.json`, for its owner
+ * only.
+ */
 export type StackState = z.output<typeof State>;
 
 const secret = () => randomBytes(18).toString('base64url');

@@ -13,7 +13,7 @@ const COUNT = 30;
 /** The first issue is one that always has something to do. */
 const ORDER: readonly ChoreKind[] = ['docstrings', 'toc', 'links', 'licence', 'whitespace'];
 
-/** Which issue shows which scenario, by its place in the list (mostly reports: those always have something to do). */
+/** Scenarios of issues by their place in the list (mostly reports: those always have something to do). */
 const SCENARIOS: Record<number, (keyof typeof SCENARIO_LABELS)[]> = {
   2: ['sloppy'],
   3: ['unclear'],

@@ -1,4 +1,4 @@
-/** What the labels of an issue make the simulation do; README.md has the table. */
+/** Scenario that the labels of an issue select for the simulation; README.md has the table. */
 export interface Scenario {
   flaky: boolean;
   broken: boolean;

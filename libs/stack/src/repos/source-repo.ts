@@ -13,7 +13,7 @@ const OWNER = 'demo';
 export type Repo = StackState['repos'][number];
 
 export interface SourceOptions {
-  /** What the person asked for. */
+  /** Path that the person gave. */
   path: string | undefined;
   /** This project's checkout. */
   root: string;

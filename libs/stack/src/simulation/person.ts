@@ -37,7 +37,7 @@ export interface PersonOptions {
  */
 export class Person {
   readonly #options: PersonOptions;
-  /** By state and number of the issue. */
+  /** Attention by state and number of the issue. */
   readonly #attended = new Map<string, Attended>();
 
   constructor(options: PersonOptions) {

@@ -2,7 +2,7 @@ import { urlOf } from '../children/context.ts';
 import type { Ports } from '../data/ports.ts';
 import type { StackState } from '../data/state.ts';
 
-/** What `--json` prints; other programs rely on its fields. */
+/** Output of `--json`; other programs rely on its fields. */
 export interface StackReport {
   hosted: { url: string; loginUrl: string; workerToken: string; user: { email: string; password: string } };
   monitor: { url: string; username: string; password: string };

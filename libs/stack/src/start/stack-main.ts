@@ -11,7 +11,7 @@ import { reportText } from './report.ts';
 import { startStack } from './start-stack.ts';
 
 const STOP_WITHIN_MS = 10_000;
-/** Where the monitor exports traces to. */
+/** Variables with the endpoint to which the monitor exports traces. */
 const TRACES = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_HEADERS'];
 /** Variables that children inherit; all others are set for each child. */
 const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'LOG_LEVEL', ...LIMITS, ...TRACES];

@@ -20,7 +20,7 @@ export interface StackParts extends ChildContext {
 const SERVICES = ['hosted-api', 'monitor'];
 
 export interface StartedDatabase {
-  /** Of its owner. */
+  /** URL with which the owner of the database logs in. */
   url: string;
   services: ServiceUrls;
 }
@@ -35,7 +35,7 @@ export async function startDatabase(parts: StackParts): Promise<StartedDatabase>
   return { url, services: await prepareDatabase(url, state, options.databaseUrl === undefined) };
 }
 
-/** What the sandbox host checks each pull request with; the pipeline merges what passes. */
+/** Checks that the sandbox host runs on each pull request; the pipeline merges what passes. */
 const CI = [{ name: 'tests', seconds: 1 }];
 
 /** @returns the repos as the sandbox host serves them. */

@@ -14,7 +14,7 @@ export interface ChildSpec {
   logsItself: boolean;
   /** Milliseconds from one signal to the next: SIGTERM, SIGTERM for programs that know a second one, SIGKILL. */
   stopSteps: readonly number[];
-  /** Of a daemon that it looks after: one that must go with it when it is killed. */
+  /** Pid file of a daemon that it looks after: one that must end with it when it is killed. */
   daemonPidFile?: string;
 }
 

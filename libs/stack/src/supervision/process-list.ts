@@ -6,11 +6,14 @@ import { z } from 'zod';
 
 const FILE = 'processes.json';
 
-/** By name: the pid, and the pid with its start time, which distinguishes it from a later process of the same number. */
+/**
+ * Processes by name: the pid, and the pid with its start time, which distinguishes it from a later process of the same
+ * number.
+ */
 const Processes = z.record(z.string(), z.object({ pid: z.int().positive(), identity: z.string() }));
 export type Processes = z.output<typeof Processes>;
 
-/** Which processes a stack started, kept in its data folder for the start after a crash. */
+/** Processes that a stack started, kept in its data folder for the start after a crash. */
 export class ProcessList {
   readonly #file: string;
   readonly #entries: Processes = {};

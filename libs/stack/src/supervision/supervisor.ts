@@ -136,7 +136,7 @@ export class Supervisor {
     await Promise.all(chosen.map((child) => child.stop()));
   }
 
-  /** From now on nothing is started. */
+  /** Prevents every later start. */
   close(): void {
     this.#stopping = true;
   }

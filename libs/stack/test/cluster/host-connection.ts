@@ -2,7 +2,7 @@ import type { ExecuteResult, VcsHost } from '@pipeline/domain';
 
 /** A fault of the next writes of a monitor. */
 export interface WriteFault {
-  /** Whether the host executes the writes whose responses are lost. */
+  /** True = the host executes the writes whose responses are lost. */
   written: boolean;
   /** Number of writes. */
   writes: number;

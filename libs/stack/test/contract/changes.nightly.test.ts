@@ -42,7 +42,7 @@ const COUNTS = [
   ...['state_minutes', 'stay_hours'],
 ];
 
-/** What the use of credentials leaves, and the heartbeat of the event stream. */
+/** Row changes that the use of credentials and the heartbeat of the event stream leave. */
 const USE_OF_CREDENTIALS = [
   /^oauth_connections UPDATE (last_used_at|resource)$/,
   /^oauth_tokens (INSERT|DELETE)/,
@@ -76,7 +76,7 @@ const read = async (columns: string, from: string): Promise<unknown[]> => {
   return (await sql.raw(text).execute(target.database.db)).rows;
 };
 
-/** What a run may change in the scratch repo and must restore. */
+/** Reads what a run may change in the scratch repo and must restore. */
 const restored = async () => ({
   issues: await read('id, state, is_paused, is_blocked', 'issues where'),
   tasks: await read('issue_id, task_type, attempt', 'tasks where'),
@@ -113,7 +113,7 @@ async function roundsOfUpkeep(): Promise<number> {
 }
 const UPKEEP = ['reclaim', 'stalled', 'worker-silence', 'release-due', 'budgets', 'release-waiting'];
 
-/** What was due at the start of the services is over. */
+/** Waits until what was due at the start of the services is over. */
 beforeAll(async () => {
   await until('the loops have acted on what was due', async () => (await roundsOfUpkeep()) >= 3, 120_000);
   await recordRowChanges(target.database);

@@ -17,7 +17,7 @@ export interface Mutant {
   name: string;
   /** operationIds, or `unknown`. */
   endpoints: readonly string[];
-  /** What is sent to the service instead. */
+  /** Changes the request before it is sent to the service. */
   request?(
     headers: Headers,
     address: string,

@@ -49,7 +49,7 @@ const letsIn =
   (headers) =>
     form.test(headers.get('authorization') ?? '') ? { headers: { authorization } } : {};
 
-/** What only a login can see. */
+/** Mutants that only a login can find. */
 export const oauthMutants = ({ bearer, password }: { bearer: string; password: string }): readonly Mutant[] => [
   {
     name: 'takes any verifier for a code',

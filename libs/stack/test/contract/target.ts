@@ -120,7 +120,7 @@ async function connect({ store: { tenant: db } }: TestDatabase, tenantId: number
   return token;
 }
 
-/** What is run where a test says nothing else. */
+/** Options of a run for which a test names no others. */
 export const SELECTION = {
   suite: [],
   only: [],

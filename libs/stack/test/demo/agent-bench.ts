@@ -67,7 +67,7 @@ export class AgentBench {
     await this.git('push', '-q', 'origin', `HEAD:refs/heads/${branch}`);
   }
 
-  /** What the host would do: a merge commit on main. */
+  /** Merges a branch like the host: by a merge commit on main. */
   async merge(branch: string): Promise<void> {
     await this.git('fetch', '-q', 'origin');
     await this.git('checkout', '-q', '-B', 'main', 'origin/main');

@@ -9,9 +9,9 @@ import { addressFrom, type Line } from '../../src/supervision/child-spec.ts';
 export interface Service {
   url: string;
   pid: number;
-  /** Of its metrics, with METRICS_PORT in its environment; null before it listens there, or without. */
+  /** URL of its metrics, with METRICS_PORT in its environment; null before it listens there, or without. */
   metricsUrl(): string | null;
-  /** What it has logged so far. */
+  /** Lines that it has logged so far. */
   lines: Line[];
   kill(): Promise<void>;
   /** SIGTERM, as a rolling restart sends it. @returns the exit status, null after a signal. */

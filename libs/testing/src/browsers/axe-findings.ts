@@ -1,4 +1,4 @@
-/** What the tests of both sets of pages need of a page of Playwright, which this library does not depend on. */
+/** Methods of a Playwright page that the accessibility tests use; this library does not depend on Playwright. */
 interface CheckedPage {
   context(): {
     newCDPSession(

@@ -1,6 +1,6 @@
 const WATCH_POLICY = `document.addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective))`;
 
-/** What is used of a page of Playwright, which this library does not depend on. */
+/** Methods of a Playwright page that are used here; this library does not depend on Playwright. */
 interface WatchedPage {
   on(event: 'console', listener: (message: ConsoleMessage) => void): unknown;
   on(event: 'pageerror', listener: (error: Error) => void): unknown;

@@ -1,15 +1,18 @@
 import type { Db, Store, StoreOptions } from '@pipeline/store';
 
 export interface TestDatabase {
-  /** Of this file's own database, for processes, notifications and raw clients: a service's login, with data rights alone. */
+  /**
+   * URL of this file's own database, for processes, notifications and raw clients: a service's login, with data rights
+   * alone.
+   */
   readonly url: string;
   /** The same database with the rights of its owner, which may also create databases: for set-up. */
   readonly adminUrl: string;
   /** Ready to use, closed after the last test. It has a service's rights, and its statements are linted. */
   readonly store: Store;
-  /** For a test's own statements, to arrange and to check: the owner's rights, not linted. */
+  /** Database handle for a test's own statements, to arrange and to check: the owner's rights, not linted. */
   readonly db: Db;
-  /** What `svc_now()` answers in `store`; null = the present. Set it to hold the time, set it again to step it. */
+  /** Time that `svc_now()` returns in `store`; null = the present. Set it to hold the time, set it again to step it. */
   readonly clock: { now: Date | null };
   /** Another store on the same database; its opener closes it. */
   open(options?: Partial<StoreOptions>): Store;

@@ -7,9 +7,9 @@ import { type ContainerRuntimeClient, getContainerRuntimeClient, ImageName, Wait
 
 /** A Postgres server for one run of the tests. */
 export interface TestServer {
-  /** What was chosen and why, for people. */
+  /** Describes the chosen server and the reason, for people. */
   choice: string;
-  /** Of a role that may create databases. */
+  /** URL with a role that may create databases. */
   url: string;
   stop(): Promise<void>;
 }
@@ -51,7 +51,10 @@ export async function startContainer(settings: Readonly<Record<string, string>>)
   }
 }
 
-/** Whether the run that started a container goes on; of other machines we cannot know, so theirs count as alive. */
+/**
+ * Returns whether the run that started a container is alive. Runs on other machines count as alive: they cannot be
+ * checked.
+ */
 async function isAlive(owner: string): Promise<boolean> {
   const [host, pid, start] = owner.split(' ');
   if (host !== hostname()) return true;
@@ -70,8 +73,8 @@ async function removeContainers(
 }
 
 /**
- * Where its Postgres may be found, the shortest way first. A published port is served by a process of the engine that
- * copies every byte; inside a container with the engine's socket it may be on either side.
+ * Lists the addresses at which its Postgres may be found, the shortest way first. A published port is served by a
+ * process of the engine that copies every byte; inside a container with the engine's socket it may be on either side.
  */
 function addressesOf(started: StartedPostgreSqlContainer): string[] {
   const at = (host: string, port: number) => {

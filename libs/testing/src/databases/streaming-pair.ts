@@ -10,7 +10,7 @@ import { until } from '../processes/until.ts';
 export interface StreamingPair {
   primary: PostgresServer;
   standby: PostgresServer;
-  /** Of both servers, the first primary first. */
+  /** URL that names both servers, the first primary first. */
   url: string;
   /** Kills the first primary with all its processes, as a loss of power does. */
   killPrimary(): void;

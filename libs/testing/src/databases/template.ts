@@ -25,7 +25,7 @@ export function serviceUrl(ownerUrl: string, kind: ServiceKind): string {
   return url.href;
 }
 
-/** Of a database that is cloned from the template. */
+/** Returns a name for a database that is cloned from the template. */
 export const testDatabaseName = (): string => `pipeline_test_${randomBytes(6).toString('hex')}`;
 
 /** One connection, for many callers: each waits for its turn. */

@@ -3,7 +3,7 @@ import type { Db } from '@pipeline/store';
 import { sql } from 'kysely';
 import { iso } from './story.ts';
 
-/** What repos have beside their issues: files, what is known of them, self-improvement tracks with their issues. */
+/** Adds what repos have beside their issues: files, knowledge about them, self-improvement tracks with their issues. */
 export async function addBeside(db: Db, { start, end }: { start: Date; end: Date }): Promise<void> {
   const began = sql`${iso(start.getTime())}::timestamptz`;
   const ended = sql`${iso(end.getTime())}::timestamptz`;

@@ -10,7 +10,7 @@ export interface Batch {
 const within = (alias: string, { tenantIds, first, last }: Batch): RawBuilder<unknown> => sql`
   ${sql.ref(`${alias}.tenant_id`)} = any(${tenantIds}) and ${sql.ref(`${alias}.issue_id`)} between ${first} and ${last}`;
 
-/** What the engine writes in the transaction of each move, run and model call, made from those. */
+/** Lists the statements that insert what the engine writes in the transaction of each move, run and model call. */
 export const derivedOf = (batch: Batch): RawBuilder<unknown>[] => [
   eventsOfMoves(batch),
   storyOfMoves(batch),
@@ -110,7 +110,7 @@ const attempts = (batch: Batch) => sql`
   select p.tenant_id, p.id, p.created_at, p.updated_at, case p.status when 'failed' then 'refused' else 'ok' end, p.error
   from projections p where p.attempts > 0 and ${within('p', batch)}`;
 
-/** What people see of a pause in the story of the issue. */
+/** Inserts the entries about a pause into the history of the issue. */
 const letterStories = (batch: Batch) => sql`
   insert into issue_events (tenant_id, created_at, issue_id, actor_type, actor_id, status, details, state)
   select e.tenant_id, e.created_at, e.issue_id, 'operator', 'olga',
@@ -135,13 +135,13 @@ const failedWrites = (batch: Batch) => sql`
     jsonb_build_object('projectionId', p.id)
   from projections p where p.status = 'failed' and ${within('p', batch)}`;
 
-/** What some runs left to be read. */
+/** Inserts the artefacts of some runs. */
 const artefacts = (batch: Batch) => sql`
   insert into artefacts (tenant_id, run_id, issue_id, kind, media_type, title, body, created_at)
   select r.tenant_id, r.id, r.issue_id, 'log', 'text/plain', 'Log of run ' || r.id, 'All of it.', r.finished_at
   from runs r where r.id % 10 = 0 and r.finished_at is not null and ${within('r', batch)}`;
 
-/** What agents said in some runs. */
+/** Inserts the messages of agents in some runs. */
 const messages = (batch: Batch) => sql`
   insert into agent_messages (tenant_id, task_created_at, task_id, invocation_index, sequence, issue_id, agent, role, subtype,
     tool_name, content, truncated, created_at)

@@ -52,7 +52,7 @@ const FINDING_TYPES = [
   ...['semantic_conflict', 'smell'],
 ];
 
-/** What an agent noticed on the way. */
+/** Adds a finding that an agent reports during a run, in 6 % of the runs. */
 export function keepFinding(story: Story, { at, runId }: { at: number; runId: number }, agent: string): void {
   const { draw, repo, rows, number } = story;
   if (!draw.chance(0.06)) return;

@@ -15,14 +15,14 @@ import { makePartitions, makeWorld, type World } from './world.ts';
 
 export interface HistoryOptions {
   tenants: number;
-  /** In all, dealt out to the tenants in turn. */
+  /** Number of repos of all tenants together, dealt out to the tenants in turn. */
   repos: number;
   days: number;
   issues: number;
   seed: number;
-  /** Where the history ends: hold the store's clock there. */
+  /** End of the history: hold the store's clock there. */
   end: Date;
-  /** Whether the sums are made (the default), or all that they are made of still waits to be aggregated. */
+  /** True (the default) = the rollups are made; false = all their facts still wait to be aggregated. */
   aggregated?: boolean;
 }
 
@@ -91,7 +91,7 @@ export async function simulateHistory(db: Db, options: HistoryOptions): Promise<
   };
 }
 
-/** What the sums are made of. */
+/** Tables from which the rollups are made. */
 const FACTS: ReadonlySet<string> = new Set([
   ...['tenants', 'repos', 'issues', 'transitions', 'runs'],
   ...['agent_invocations', 'cost_events', 'pipeline_events'],
@@ -147,7 +147,7 @@ async function countersOf(db: Db): Promise<Counters> {
   return { ...rows[0], turn: 0 };
 }
 
-/** Who comes after goes on counting where the history stopped; what is summed up by day and by repo is summed up. */
+/** Sets sequences and counters to where the history stopped, and makes the rollups by day and by repo. */
 async function finish(db: Db, counters: Counters, world: World): Promise<void> {
   for (const [name, sequence] of Object.entries(SEQUENCES)) {
     await sql`select setval(${sequence}, ${counters[name as keyof typeof SEQUENCES]})`.execute(db);

@@ -68,9 +68,9 @@ export interface Story extends Chronicle {
   issueId: number;
   number: number;
   state: State;
-  /** When it entered its state. */
+  /** Time at which the issue entered its state. */
   since: number;
-  /** When its work can begin: later than `since` where something stood in the way. */
+  /** Time at which its work can begin: later than `since` if something blocked it. */
   freeAt: number;
   origin: State | null;
   /** Bits of the states that it has been in. */

@@ -32,7 +32,7 @@ export function walk(story: Story): void {
   }
 }
 
-/** When the issue leaves its state; null = not within the history. */
+/** Returns the time at which the issue leaves its state; null = not within the history. */
 function leaving(story: Story, way: Way): number | null {
   const { draw, state, since, freeAt } = story;
   if (state === 'done') return draw.chance(0.04) ? since + draw.around(MEDIAN_DWELL_MS.done ?? 0) : null;
@@ -84,7 +84,7 @@ function move(story: Story, way: Way, at: number): void {
   enter(story, { from, to, trigger: way.trigger }, at);
 }
 
-/** What goes with a move, and comes of it. */
+/** Adds a move to a state, with the rows that go with it or follow from it. */
 function enter(
   story: Story,
   { from, to, trigger }: { from: State; to: State; trigger: Way['trigger'] },

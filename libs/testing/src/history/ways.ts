@@ -17,7 +17,7 @@ const engine = (to: Way['to'], trigger: Trigger, weight: number): Way => ({
 });
 const person = (to: Way['to'], trigger: Trigger, weight: number): Way => ({ to, trigger, by: 'operator', weight });
 
-/** Where issues go from each state, and how often. */
+/** Edges that issues take from each state, with their frequencies. */
 export const WAYS: Record<State, readonly Way[]> = {
   new: [engine('analyzing', 'admitted', 1)],
   analyzing: [
@@ -90,7 +90,7 @@ export const WAYS: Record<State, readonly Way[]> = {
   done: [person('new', 'reopened', 1)],
 };
 
-/** How long an issue stays where nobody works, in milliseconds: the median. */
+/** Median time in milliseconds that an issue spends in a state in which no one works on it. */
 export const MEDIAN_DWELL_MS: Partial<Record<State, number>> = {
   'waiting-for-subtasks': 20 * 60 * MINUTE_MS,
   'dependency-blocked': 8 * 60 * MINUTE_MS,

@@ -52,13 +52,13 @@ const MODELS = [
 
 interface Work {
   taskType: TaskType;
-  /** What the last attempt reports; null = no attempt succeeds. */
+  /** Outcome that the last attempt reports; null = no attempt succeeds. */
   outcome: string | null;
-  /** When the task is there. */
+  /** Time at which the task is created. */
   from: number;
 }
 
-/** How work went: when its last report came, or the task that still stands at the end of the history. */
+/** Result of work: the time of its last report, or the task that is still open at the end of the history. */
 export type Worked = { at: number; runId: number } | { task: NewRow<'tasks'> };
 
 const ATTEMPTS = [
@@ -215,7 +215,7 @@ function invoke(story: Story, run: Run, { from, to }: { from: number; to: number
 
 const AGENTS = ['claude', 'codex'];
 
-/** Of every third issue the development was given to an agent by a comparison; '' = it was not. */
+/** Returns the agent that a comparison gave the development of the issue to (every third issue); '' = none. */
 const comparedAgentOf = (number: number, taskType: TaskType): string =>
   taskType === 'develop' && number % 3 === 0 ? (AGENTS[(number / 3) % AGENTS.length] ?? '') : '';
 

@@ -4,7 +4,7 @@ import type { V8CoverageResult } from '@jest/test-result';
 
 /** Counts executed code until `take`, which resets the counts. */
 export interface Coverage {
-  /** Of the workspace's own sources, tests left out. */
+  /** Takes the coverage of the workspace's own sources, tests left out. */
   take(): Promise<V8CoverageResult>;
 }
 

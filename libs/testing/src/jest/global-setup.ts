@@ -1,7 +1,7 @@
 import { POOL_SERVER } from '../databases/borrow.ts';
 import { type PoolServer, startPoolServer } from '../databases/pool-server.ts';
 
-/** Where setup leaves the pool server for teardown; both run in Jest's main process. */
+/** Key under which setup leaves the pool server for teardown; both run in Jest's main process. */
 export const HANDOVER = Symbol.for('pipeline.testing.databases');
 export type Handover = { [HANDOVER]?: PoolServer };
 

@@ -3,7 +3,9 @@ import type { Config } from '@jest/types';
 import { getState } from 'jest-circus';
 import { ModuleMocker } from 'jest-mock';
 
-/** What `@jest/globals` is inside tests: the suite that Jest's own runner uses, on the global object of the process. */
+/**
+ * Stands for `@jest/globals` inside tests: the suite that Jest's own runner uses, on the global object of the process.
+ */
 export { expect } from 'expect';
 export { afterAll, afterEach, beforeAll, beforeEach, describe, it, test } from 'jest-circus';
 
@@ -19,7 +21,7 @@ export const jest = {
   useRealTimers: () => fakeTimers().useRealTimers(),
   advanceTimersByTimeAsync: (ms: number) => fakeTimers().advanceTimersByTimeAsync(ms),
   getTimerCount: () => fakeTimers().getTimerCount(),
-  /** For all tests of this file; in ms. */
+  /** Sets the timeout in ms of all tests of this file. */
   setTimeout: (ms: number) => {
     getState().testTimeout = ms;
   },

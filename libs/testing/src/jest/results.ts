@@ -8,7 +8,7 @@ import { readableStack, withReadableStack } from './stacks.ts';
 type Assertion = TestResult['testResults'][number];
 
 interface Run {
-  /** In ms since 1970. */
+  /** Start in ms since 1970. */
   readonly start: number;
   readonly end: number;
   readonly console: ConsoleBuffer | undefined;

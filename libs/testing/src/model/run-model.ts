@@ -117,7 +117,7 @@ async function differentMerges({ database, host }: Pick<World, 'database' | 'hos
   });
 }
 
-/** From any state of a run, time and successful tasks bring every issue to its end, or to a documented stop. */
+/** Checks that time and successful tasks bring every issue from any state to its end, or to a documented stop. */
 async function checkEnd(world: World): Promise<void> {
   await settleDown(world);
   expect(await breaches(world)).toEqual({});
@@ -134,7 +134,7 @@ async function checkEnd(world: World): Promise<void> {
 
 const HELPS = 8;
 
-/** With an operator who resolves every stop, every issue ends, and nothing is left over. */
+/** Checks that every issue ends, and nothing is left over, if an operator resolves every stop. */
 async function checkHelped(world: World): Promise<void> {
   const isOpen = async () => [...(await issuesOf(world)).values()].filter(({ state }) => state !== 'done');
   for (let help = 0; help === 0 || (await isOpen()).length > 0; help += 1) {

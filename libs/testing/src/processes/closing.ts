@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 
-/** What the present test file has open, in the order in which it was opened. */
+/** Functions that close what the present test file has open, in the order in which it was opened. */
 type Open = Set<() => Promise<unknown>>;
 
 // Helpers are loaded once per worker, and the environment apart from them: they share the global object.

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * For the environment of Node processes that tests start: what one of them has compiled, the next one takes from there.
- * That is half of the time of a service's start.
+ * Environment variable for Node processes that tests start: each process reuses the code that an earlier one compiled.
+ * It halves the start time of a service.
  */
 export const COMPILE_CACHE = { NODE_COMPILE_CACHE: join(tmpdir(), 'pipeline-test-compile-cache') };

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { closedWithFile } from './closing.ts';
 
-/** When the connection breaks: the commit is not sent, or it is executed and its response is lost. */
+/** Point at which the connection breaks: the commit is not sent, or it is executed and its response is lost. */
 export type ConnectionFault = 'before the commit' | 'after the commit';
 
 export interface CutProxy {

@@ -27,7 +27,7 @@ export function cpuOfTree(root: number): number {
   return total;
 }
 
-/** Whether a process descends from another one. */
+/** Returns whether a process descends from another one. */
 export function isBelow(processes: ReadonlyMap<number, ProcessCpu>, pid: number, root: number): boolean {
   const parent = processes.get(pid)?.parent ?? 0;
   return parent === root || (parent > 0 && isBelow(processes, parent, root));

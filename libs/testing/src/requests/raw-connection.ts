@@ -5,7 +5,7 @@ import { until } from '../processes/until.ts';
 export interface RawAnswer {
   status: number;
   headers: Headers;
-  /** As far as it had come. */
+  /** Part of the body that was received. */
   body: string;
 }
 

@@ -15,7 +15,7 @@ export const ANNA = { login: 'anna', token: 'anna-token-1', type: 'User' as cons
 export const STRANGER = { login: 'stranger', token: 'stranger-token', type: 'User' as const };
 export const REPO = { owner: 'acme', name: 'shop' };
 
-/** Of the app that acme has installed. */
+/** Private key of the app that acme has installed. */
 export const APP_KEY = generateKeyPairSync('rsa', {
   modulusLength: 2048,
   publicKeyEncoding: { type: 'spki', format: 'pem' },

@@ -2,10 +2,10 @@ import type pg from 'pg';
 
 export type Volatility = 'immutable' | 'stable' | 'volatile';
 
-/** What the lint must know about a migrated database to judge a statement. */
+/** Facts about a migrated database that the lint needs to judge a statement. */
 export interface Catalogue {
   tables: ReadonlySet<string>;
-  /** By name, the least stable of its overloads. */
+  /** Volatility by name of function, the least stable of its overloads. */
   functions: ReadonlyMap<string, Volatility>;
   aggregates: ReadonlySet<string>;
   /** Names of functions that give a timestamptz. */

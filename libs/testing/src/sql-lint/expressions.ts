@@ -1,7 +1,7 @@
 import type { Catalogue, Volatility } from './catalogue.ts';
 import { as, list, own, words } from './levels.ts';
 
-/** What an expression calls, as it would be named in a finding. */
+/** Function or operator that an expression calls, as a finding names it. */
 export interface Call {
   what: string;
   volatility: Volatility;

@@ -63,7 +63,7 @@ export interface Relation {
   table: string | null;
 }
 
-/** Where a level stands in its parent: the sides of a UNION stand where the UNION stands. */
+/** Position of a level in its parent: the sides of a UNION have the position of the UNION. */
 type Place = 'top' | 'cte' | 'from' | 'lateral' | 'expression';
 
 /** One SELECT, INSERT, UPDATE, DELETE or MERGE, with what it reads and writes itself. */
@@ -71,7 +71,7 @@ export interface Level {
   kind: StatementKind;
   place: Place;
   fields: Fields;
-  /** What FROM, USING or the statement itself names, the target of UPDATE and DELETE first. */
+  /** Relations that FROM, USING or the statement itself names, the target of UPDATE and DELETE first. */
   relations: Relation[];
   parent: Level | null;
 }
@@ -161,7 +161,7 @@ function relationsIn(item: unknown, ctes: ReadonlySet<string>): Relation[] {
   return derived ? [{ alias: String(alias ?? ''), table: null }] : [];
 }
 
-/** What WHERE and the join conditions demand together: the parts of their conjunction. */
+/** Returns the conjuncts of WHERE and of the join conditions together. */
 export function conjuncts(level: Level): Fields[] {
   const joins = own([level.fields.fromClause, level.fields.usingClause], 'JoinExpr');
   return [level.fields.whereClause, level.fields.joinCondition, ...joins.map((join) => join.quals)].flatMap(flatten);

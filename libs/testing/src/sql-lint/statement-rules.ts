@@ -72,8 +72,8 @@ export function judge(tree: unknown, statement: Statement, catalogue: Catalogue)
 }
 
 /**
- * On every level: the tenant of an outer query is not enough, because the planner of a distributed store does not carry a
- * constant into a subquery, and asks all shards.
+ * Requires the tenant on every level. The tenant of an outer query is not enough: the planner of a distributed store
+ * does not carry a constant into a subquery, and queries all shards.
  */
 function namesTenant({ tenancy, allTenants }: Judged): string[] {
   if (allTenants) return [];
@@ -190,7 +190,10 @@ const hasAggregate = (targets: unknown, catalogue: Catalogue): boolean =>
     (call) => call.over === undefined && catalogue.aggregates.has(words(call.funcname).at(-1) ?? ''),
   );
 
-/** With a FROM the lock is taken on whatever node has the rows, and protects nothing. */
+/**
+ * Finds advisory locks in a statement with a FROM: the lock is taken on whatever node has the rows, and protects
+ * nothing.
+ */
 function locksWithoutFrom({ level, tenancy }: Judged): string[] {
   if (level.relations.length === 0 || tenancy.tenantTables.length === 0) return [];
   return own(level.fields, 'FuncCall')

@@ -29,8 +29,9 @@ export interface SessionIdentity extends Identity {
 }
 
 /**
- * Who is logged in at this browser. The cookie is a random name of the session; the store knows its SHA-256. A browser
- * without session has such a cookie too, which means nobody: forms are bound to it, also the login's own.
+ * Sessions of users who are logged in at a browser. The cookie is a random name of the session; the store knows its
+ * SHA-256. A browser without session has such a cookie too, which means nobody: forms are bound to it, also the login's
+ * own.
  */
 export class BrowserSessions {
   readonly #store: Store;
@@ -74,7 +75,7 @@ export class BrowserSessions {
     return { key: `session ${sessionId.slice(0, 16)}`, sessionId, account, formToken: this.#keys.formToken(cookie) };
   };
 
-  /** Whether a form was made for this browser, and not by another site. */
+  /** Returns whether a form was made for this browser, and not by another site. */
   isOurForm(request: IncomingMessage, form: URLSearchParams): boolean {
     const cookie = this.#cookieOf(request);
     return cookie !== null && this.#keys.isFormToken(cookie, form.get('form_token') ?? '');

@@ -1,6 +1,6 @@
 import { createHmac, createPrivateKey, hkdfSync, type JsonWebKey, timingSafeEqual } from 'node:crypto';
 
-/** What all replicas must have in common, made from the configured keys. */
+/** Keys that all replicas must have in common, made from the configured keys. */
 export interface OauthKeys {
   /** Sign cookies: the first one does, all are accepted. */
   readonly cookies: readonly string[];

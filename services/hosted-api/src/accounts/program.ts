@@ -1,6 +1,6 @@
 import { displayText } from '@pipeline/domain';
 
-/** What a program may be called; it is shown to people who decide. In characters. */
+/** Maximum length of the name of a program in characters; it is shown to people who decide. */
 const NAME_LENGTH = 100;
 const NO_NAME = 'A program without a name';
 
@@ -31,6 +31,6 @@ export interface AuthorizationProblem {
   description: string | undefined;
   /** null = no program is known by that id. */
   program: Program | null;
-  /** Where the program wants the answer; null = at no address that it has registered. */
+  /** Address to which the program wants the answer; null = it is not one that the program has registered. */
   redirect: string | null;
 }

@@ -1,9 +1,9 @@
-/** How long things live, in seconds. */
+/** Lifetimes of tokens and connections, in seconds. */
 export interface TokenLifetimes {
   accessSeconds: number;
-  /** From each use on. */
+  /** Lifetime of a refresh token from each use on. */
   refreshSeconds: number;
-  /** Of a connection, however often it is refreshed. */
+  /** Lifetime of a connection, however often it is refreshed. */
   connectionSeconds: number;
 }
 

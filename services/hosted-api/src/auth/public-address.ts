@@ -1,14 +1,17 @@
 /** The one scope: everything that may be read. What exactly is decided by the user's rights at each request. */
 export const SCOPE = 'pipeline:read';
 
-/** Where this API is reached from outside, and what follows from that. No address is ever taken from a request. */
+/**
+ * Address at which this API is reached from outside, and values derived from it. No address is ever taken from a
+ * request.
+ */
 export interface PublicAddress {
   /** Scheme, host and port; the issuer of tokens. */
   readonly origin: string;
-  /** What connections are for. With a path, because some clients add a slash to a bare origin. */
+  /** Resource that connections are for. It has a path, because some clients add a slash to a bare origin. */
   readonly resource: string;
   readonly resourceMetadata: string;
-  /** Whether browsers come by https, so that cookies may say so. */
+  /** True = browsers come by https, so cookies may be marked as secure. */
   readonly secure: boolean;
 }
 

@@ -44,7 +44,7 @@ export interface HostedOptions {
   metrics: Metrics;
   now: () => Date;
   random: () => number;
-  /** Where this API is reached from outside: scheme, host and port. */
+  /** Address at which this API is reached from outside: scheme, host and port. */
   publicUrl: string;
   /** Public address of the monitor; undefined = not published. */
   monitorUrl: string | undefined;
@@ -60,9 +60,9 @@ export interface HostedOptions {
   /** Undefined: every delivery is refused. */
   webhookSecret: string | undefined;
   limits: RequestLimitOptions;
-  /** Where the key of the embedding endpoint is looked up, by the name that the configuration gives. */
+  /** Variables with the key of the embedding endpoint, by the name that the configuration gives. */
   variables?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Who makes git credentials for workers. */
+  /** Returns the issuer of git credentials for workers. */
   issuerOf: IssuerOf;
   /** Folder of the built pages for customers. Undefined or not there: the start page alone. */
   webDir?: string | undefined;
@@ -70,13 +70,13 @@ export interface HostedOptions {
   claimPollMs?: number | undefined;
 }
 
-/** What the routes of the hosted API work with. */
+/** Context of the routes of the hosted API. */
 export interface HostedContext
   extends ReadContext,
     Pick<HostedOptions, 'metrics' | 'webhookSecret' | 'trustedProxies' | 'issuerOf' | 'webDir'> {
   limits: RequestLimits;
   waiters: ClaimWaiters;
-  /** Of the customers' pages. */
+  /** Change streams of the customers' pages. */
   changes: ChangeStreams;
   address: PublicAddress;
   oauth: Oauth;

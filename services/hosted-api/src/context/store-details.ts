@@ -1,6 +1,8 @@
 import { Servers } from '@pipeline/store';
 
-/** Where the store is, for those whom the operator lets know. Never a user name, a password or a whole URL. */
+/**
+ * Address of the store, for those whom the operator permits to see it. Never a user name, a password or a whole URL.
+ */
 export interface StoreDetails {
   host: string;
   port: number;

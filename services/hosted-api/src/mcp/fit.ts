@@ -11,7 +11,7 @@ interface Page {
   hasMore: boolean;
 }
 
-/** How many of the items fit beside `others` octets; one at least, or no page would ever end. */
+/** Counts the items that fit beside `others` octets; one at least, or no page would ever end. */
 function fitting(items: readonly unknown[], others: number): number {
   let octets = others;
   const over = items.findIndex((item) => {

@@ -1,8 +1,8 @@
 import { hasUnstorableEscape, sanitizeJson } from '@pipeline/domain';
 
 /**
- * Whether the text is a JSON-RPC batch. Only revision 2025-03-26 of the protocol has batches; each call of one would pass the
- * rate limit as a part of one request, and all of them would run at the same time.
+ * Returns whether the text is a JSON-RPC batch. Only revision 2025-03-26 of the protocol has batches; each call of one
+ * would pass the rate limit as a part of one request, and all of them would run at the same time.
  */
 export const isBatch = (message: string): boolean => message.trimStart().startsWith('[');
 

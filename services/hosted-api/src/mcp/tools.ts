@@ -27,7 +27,7 @@ import type { ConnectionIdentity } from '../auth/connection-tokens.ts';
 import { bootstrapOf, overviewFor, type ReadContext } from '../context/reads.ts';
 import { fitList, fitLists, fitPage, MAX_ITEMS } from './fit.ts';
 
-/** Who calls, and what the tools work with. */
+/** Identity of the caller, and the context that tools work with. */
 export interface ToolCall {
   context: ReadContext;
   identity: ConnectionIdentity;
@@ -37,7 +37,7 @@ export interface ToolCall {
 export interface ReadTool<I extends z.ZodObject, O extends z.ZodObject> {
   name: string;
   title: string;
-  /** For the assistant that chooses among the tools. */
+  /** Description for the assistant that chooses among the tools. */
   description: string;
   input: I;
   output: O;

@@ -45,7 +45,7 @@ const REST = {
   revokeByGrantId: nothing,
 };
 
-/** Where the OAuth library keeps its things, by the name of their model. */
+/** Returns the storage adapter of the OAuth library by the name of a model. */
 export function adapters(deps: AdapterDeps): AdapterFactory {
   return (model) => {
     if (TOKEN_KINDS.includes(model)) return tokenAdapter(model as TokenKind, deps);

@@ -4,7 +4,7 @@ import { type AuthorizationProblem, programOf } from '../accounts/program.ts';
 import type { Page } from '../pages/layout.ts';
 
 export interface ErrorPageDeps {
-  /** Whether the person at this browser has a connection with that program. */
+  /** Returns whether the person at this browser has a connection with that program. */
   isApproved: (request: IncomingMessage, clientId: string) => Promise<boolean>;
   errorPage: (problem: AuthorizationProblem) => Page;
 }

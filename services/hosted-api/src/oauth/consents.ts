@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What a user agreed to, beyond what the OAuth library knows of a grant. */
+/** Consent of a user, beyond the facts that the OAuth library stores about a grant. */
 export interface Consent {
   tenantId: number;
   clientName: string;

@@ -33,7 +33,7 @@ export const interactionPath = (uid: string): string => `/oauth/interaction/${ui
 export interface ProviderDeps extends AdapterDeps, ErrorPageDeps {
   keys: OauthKeys;
   lifetimes: TokenLifetimes;
-  /** Whether a metadata document may be fetched for this address now. */
+  /** Returns whether a metadata document may be fetched for this address now. */
   allowFetch: (client: string) => Promise<boolean>;
   log: Logger;
 }
@@ -62,7 +62,7 @@ export function createProvider(deps: ProviderDeps): Provider {
   return provider;
 }
 
-/** Of what programs send and the library quotes in its errors. */
+/** Maximum length in the log of values that programs send and the library quotes in its errors. */
 const LOGGED_LENGTH = 500;
 
 interface TokenClass {

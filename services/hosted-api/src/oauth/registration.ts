@@ -17,10 +17,10 @@ export class BadRegistration extends Error {
 }
 
 /**
- * What of a client's metadata is passed to the OAuth library. The library accepts too much: plain http to any host as
- * the redirect of a "web" client, and secrets, which it would store in clear. Clients that register themselves have no
- * secret, so the method of authentication is always registered as `none`. Unknown fields are left out, as RFC 7591 allows.
- * @throws BadRegistration saying what would be right.
+ * Returns the fields of a client's metadata that are passed to the OAuth library. The library accepts too much: plain
+ * http to any host as the redirect of a "web" client, and secrets, which it would store in clear. Clients that register
+ * themselves have no secret, so the method of authentication is always registered as `none`. Unknown fields are left
+ * out, as RFC 7591 allows. @throws BadRegistration saying what would be right.
  */
 export function cleanRegistration(body: unknown): Record<string, unknown> {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
@@ -55,7 +55,8 @@ export function cleanRegistration(body: unknown): Record<string, unknown> {
 const OWN_SCHEME = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/;
 
 /**
- * Where tokens may be sent: https, or this user's own machine by a loopback address or a scheme of the program's own.
+ * Classifies an address to which tokens may be sent: https, or this user's own machine by a loopback address or a
+ * scheme of the program's own.
  * @throws BadRegistration for everything else.
  */
 export function redirectKind(redirect: unknown): 'web' | 'native' {

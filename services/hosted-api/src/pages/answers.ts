@@ -35,7 +35,9 @@ export const goTo = (location: string, headers: Headers = {}): PageAnswer => ({
   headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'same-origin', ...headers },
 });
 
-/** What a page answers when the store is gone or a limit is reached: a page, where programs would get an error. */
+/**
+ * Makes handlers answer with a page, in place of an error for programs, when the store is gone or a limit is reached.
+ */
 export function asPages<H extends Readonly<Record<string, (input: never) => Promise<PageAnswer | NotModified>>>>(
   handlers: H,
   lost: () => void,
@@ -57,7 +59,7 @@ function problemPage(error: unknown, lost: () => void): PageAnswer {
   return show(503, noticePage('Not available', 'The service cannot reach its database right now.', help));
 }
 
-/** When to come back, as the end of a sentence. */
+/** Names the time after which to try again, as the end of a sentence. */
 export const tryAgain = ({ headers }: RateLimited): string => tryAgainIn(Number(headers['retry-after']));
 
 /** The answer to a form that was not made for this browser, or too long ago. */

@@ -5,14 +5,14 @@ import type { TokenLifetimes } from '../accounts/token-lifetimes.ts';
 import { alert, type Page, page } from './layout.ts';
 
 export interface ConsentForm {
-  /** Where the form goes. */
+  /** Address to which the form is sent. */
   action: string;
   /** The page that asks, for those who log in as somebody else. */
   returnTo: string;
   formToken: string;
   account: Account;
   program: Program;
-  /** Where the answer goes, and with it the access: to an address, or to the program that shows a code. */
+  /** Target of the answer, and with it of the access: an address, or the program that shows a code. */
   target: { redirect: string } | { userCode: string; address: string };
   organisations: readonly Organisation[];
   lifetimes: TokenLifetimes;
@@ -46,7 +46,7 @@ const device = ({ userCode, address }: { userCode: string; address: string }): H
 <p class="warning"><strong>Check that you started it.</strong> The person who started the program gets the access. Continue only if
 the code is on a screen of your own. Refuse if somebody sent it to you.</p>`;
 
-/** What is known about who is behind the name. */
+/** Renders what is verified about the origin of a program's name. */
 function origin({ program: { name, verifiedHost }, target }: ConsentForm): Html {
   if (verifiedHost === null) {
     return html`<p>The program calls itself <strong>${name}</strong>. Nobody has verified this name. Continue only if you
@@ -115,13 +115,16 @@ const anotherAccount = ({
 const option = ({ externalId, name }: Organisation) => html`<label>
 <input type="radio" name="organisation" value="${externalId}" required>${name}</label>`;
 
-/** Whether the answer goes to a program on the device of the person, where nothing proves which program takes it. */
+/**
+ * Returns whether the answer goes to a program on the device of the person, where nothing proves which program takes
+ * it.
+ */
 export function isOnThisDevice(redirect: string): boolean {
   const { protocol, hostname } = new URL(redirect);
   return protocol !== 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }
 
-/** Who takes the redirect, as people can judge it. */
+/** Renders the receiver of the redirect, as people can judge it. */
 function placeOf(redirect: string): Html {
   const { protocol, host } = new URL(redirect);
   if (protocol === 'https:') return html`<strong>${host}</strong>`;

@@ -1,7 +1,7 @@
 import { html } from '@pipeline/domain';
 import { type Page, page } from './layout.ts';
 
-/** What a browser finds at the address of the API. */
+/** Returns the page at the root address of the API. */
 export const homePage = ({ origin, monitorUrl }: { origin: string; monitorUrl: string | undefined }): Page =>
   page(
     'Pipeline',

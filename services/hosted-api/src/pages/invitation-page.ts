@@ -11,12 +11,12 @@ export interface InvitationView {
   account: Pick<Account, 'email'> | null;
   /** The address of the login that leads back here. */
   loginUrl: string;
-  /** As it was typed. */
+  /** Name as it was typed. */
   name?: string;
   problem?: string;
 }
 
-/** What a link invites to; it is accepted by the logged-in user, or by a new one. */
+/** Renders the page of an invitation; the logged-in user accepts it, or a new one. */
 export function invitationPage(view: InvitationView): Page {
   const { invitation, account, problem } = view;
   const { orgName, role } = invitation;

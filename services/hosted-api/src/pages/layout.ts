@@ -107,7 +107,7 @@ ${style}
   return { html: head + body.markup, policy: policyOf(formsLeave) };
 }
 
-/** What is wrong; screen readers announce it at once. */
+/** Renders a problem; screen readers announce it at once. */
 export const alert = (text: string): Html => html`<p class="alert" role="alert" id="problem">${text}</p>`;
 
 /** A time, to the minute. */

@@ -10,15 +10,15 @@ export interface LoginChoice {
 
 export interface LoginForm {
   formToken: string;
-  /** Where the login leads. */
+  /** Path to which the login leads. */
   returnTo: string;
   /** The program that waits for the login; null = none. */
   program: Program | null;
-  /** As it was typed. */
+  /** E-mail address as it was typed. */
   email?: string;
   /** Services that log in in place of a password. */
   providers: readonly LoginChoice[];
-  /** What is wrong with the form as a whole, or with one field. */
+  /** Problem of the form as a whole, or of one field. */
   problem?: string;
   fields?: { email?: string; password?: string };
 }

@@ -9,7 +9,7 @@ export interface LoginsView {
   identities: readonly IdentityEntry[];
   providers: readonly LoginChoice[];
   formToken: string;
-  /** What has just been done. */
+  /** Action that has just been done. */
   done?: string | undefined;
   problem?: string;
 }
@@ -19,7 +19,10 @@ const DONE: Readonly<Record<string, string>> = {
   removed: 'The account was removed. It can no longer log in as you.',
 };
 
-/** How a user can log in: the password, and accounts at providers. Its forms lead to providers, so their addresses are not restricted. */
+/**
+ * Renders the ways in which a user can log in: the password, and accounts at providers. Its forms lead to providers, so
+ * their addresses are not restricted.
+ */
 export function loginsPage({
   account,
   hasPassword,

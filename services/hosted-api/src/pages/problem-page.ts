@@ -24,7 +24,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 const OTHERWISE = 'The request of the program cannot be processed.';
 const TOO_MANY = 'Too many programs were registered from this network in a short time. Try again in an hour.';
 
-/** What the library says when a metadata document may not be fetched now. */
+/** Matches the library's error for a metadata document that may not be fetched now. */
 const FETCH_REFUSED = /fetch not allowed/;
 
 const DETAIL_LENGTH = 300;

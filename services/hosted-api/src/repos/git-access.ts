@@ -44,7 +44,7 @@ function issuerOnFirstUse(options: GitHubAppOptions): RepoAccessIssuer {
   };
 }
 
-/** What a refusal of the host means to a worker. */
+/** Throws the error for a worker that stands for a refusal of the host. */
 export function throwHostRefusal(error: unknown): never {
   if (!(error instanceof HostError)) throw error;
   const detail = { host: error.message, httpStatus: error.httpStatus };

@@ -6,7 +6,7 @@ import type { ConnectionAuth } from '../auth/connection-tokens.ts';
 import type { HostedContext } from '../context/context.ts';
 import { bootstrapOf, overviewFor } from '../context/reads.ts';
 
-/** What a connection reads. Its scope comes from the check of its token; data may come from a replica. */
+/** Handlers for what a connection reads. Its scope comes from the check of its token; data may come from a replica. */
 export const readHandlers = (context: HostedContext): HandlersOf<typeof readRoutes, ConnectionAuth> => ({
   bootstrap: async ({ identity, query }) => checked(Bootstrap, await bootstrapOf(context, identity, query.repo)),
   listIssues: async ({ identity: { scope }, query, request }) => {

@@ -19,7 +19,7 @@ interface Stream {
 }
 
 interface NewStream extends Stream {
-  /** What the user may read: only a check of a membership creates one. */
+  /** Scope that the user may read: only a check of a membership creates one. */
   scope: OrgScope;
   /** The user, for the limit. */
   key: string;
@@ -65,7 +65,7 @@ export class ChangeStreams {
     });
   }
 
-  /** Whether a tenant was notified less than a second ago. */
+  /** True while a tenant that was notified less than a second ago waits for its next notification. */
   get isResting(): boolean {
     return this.#resting.size > 0;
   }

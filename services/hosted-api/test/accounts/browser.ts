@@ -3,7 +3,7 @@ export class Browser {
   readonly #origin: string;
   readonly #fetch: typeof fetch;
   readonly #cookies = new Map<string, { value: string; path: string }>();
-  /** Where it is, and what it shows. */
+  /** Address of the current page. */
   url = '';
   status = 0;
   text = '';

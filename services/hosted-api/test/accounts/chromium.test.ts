@@ -59,7 +59,7 @@ inBrowser('in Chromium', () => {
     await page.locator('#password').fill(password);
     await press(page, 'form[action="/account/login"] button');
   };
-  /** Whether the page can be read on a narrow screen without moving it sideways. */
+  /** Returns whether the page can be read on a narrow screen without moving it sideways. */
   const fits = (page: Page) => page.$eval('html', (root) => root.scrollWidth <= root.clientWidth);
 
   test('a person logs in, allows, and the redirects to the program are followed', async () => {

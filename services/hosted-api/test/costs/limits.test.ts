@@ -14,7 +14,7 @@ beforeEach(async () => {
   workerId = await register(hosting.api, tenant.token);
 });
 
-/** What the monitor does when its configuration changes. */
+/** Writes settings and reloads them, like the monitor when its configuration changes. */
 async function follow(settings: object) {
   await writeSettings(database.store.fleet, settings);
   await hosting.api.context.settings.loop.tick();

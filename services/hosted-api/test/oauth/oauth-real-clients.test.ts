@@ -6,7 +6,9 @@ import { CALLBACK, decide, logIn, type Person, testOauth } from './oauth-world.t
 
 const world = testOauth();
 
-/** What a person does in their browser: log in, allow. @returns where the program is called back. */
+/**
+ * Logs in and allows the program, like a person in a browser. @returns the address at which the program is called back.
+ */
 async function allow(authorization: URL, person: Person): Promise<URL> {
   const browser = world.browser();
   await browser.open(authorization.href);

@@ -14,7 +14,7 @@ type Options = NonNullable<Parameters<typeof testHosted>[0]>;
 export interface OauthWorld {
   readonly hosting: Hosting;
   readonly front: Front;
-  /** What tokens are for. */
+  /** Resource that tokens are for. */
   readonly resource: string;
   /** A person with a password, and the organisations that they belong to. */
   person(...organisations: string[]): Promise<Person>;

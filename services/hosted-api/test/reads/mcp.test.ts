@@ -48,7 +48,7 @@ async function refusal(name: string, args: Record<string, unknown>): Promise<str
   return JSON.stringify(content);
 }
 
-/** What differs from one moment to the next. */
+/** Replaces the values that differ from one moment to the next. */
 const still = ({ serverTimestamp: _, ...body }: Record<string, unknown>) =>
   JSON.parse(JSON.stringify(body, (key, value) => (/Ms$/.test(key) ? 0 : value)));
 

@@ -13,7 +13,7 @@ const PACKAGE = join(import.meta.dirname, '../..');
 const TSC = join(PACKAGE, 'node_modules/.bin/tsc');
 let folder: string;
 
-/** What a customer would write: typed by the document alone. Marked lines must not compile. */
+/** Program of a customer, typed by the document alone. Marked lines must not compile. */
 const PROGRAM = `
 import createClient from 'openapi-fetch';
 import type { paths } from './types.ts';

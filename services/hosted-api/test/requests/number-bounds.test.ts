@@ -73,7 +73,7 @@ const numbers: Numeric[] = [
 /** Query numbers that are moved into their bounds: the document shows no bound, for no value is refused. */
 const CLAMPED = /^\w+ query\.(limit|offset|buckets|timelines)$/;
 
-/** Where a number is stored; null = it is not, or inside a JSON document, which holds any number. */
+/** Column in which a number is stored; null = it is not, or inside a JSON document, which holds any number. */
 const STORED: readonly [RegExp, string | null][] = [
   [/^addRepo body\.poolSize$/, 'repos.pool_size'],
   [/^addRepo body\.compare\{\}\{\}$/, null],

@@ -19,9 +19,9 @@ interface Mint {
   role?: Role;
   /** Granted to the user. */
   repoIds?: readonly number[];
-  /** What the connection is for; default the API under test. */
+  /** Resource that the connection is for; default the API under test. */
   resource?: string;
-  /** How long the access token lives, in ms; default ten minutes. */
+  /** Lifetime of the access token in ms; default ten minutes. */
   ttlMs?: number;
 }
 

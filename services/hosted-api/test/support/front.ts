@@ -6,7 +6,7 @@ import { serverClosedWithFile } from '@pipeline/testing/closing';
 /** A balancer in front of several replicas, as simple as can be: one after the other, request by request. */
 export interface Front {
   url: string;
-  /** How many requests each replica got. */
+  /** Returns the number of requests that each replica got. */
   counts(): number[];
   to(targets: readonly string[]): void;
   close(): Promise<void>;

@@ -18,7 +18,7 @@ import { supertestFetch } from '@pipeline/testing/supertest-fetch';
 import { createHostedApp, createHostedContext, type HostedContext, type HostedOptions } from '../../src/index.ts';
 import type { OauthOptions } from '../../src/oauth/oauth.ts';
 
-/** Where the API under test believes to be reached. */
+/** Public URL that the API under test is configured with. */
 export const PUBLIC_URL = 'https://pipeline.example.org';
 
 /** Without limits, for all requests of a test come from one address. */
@@ -51,7 +51,7 @@ const checked = checkedFetch(hostedSurface, supertestFetch);
 export const NO_LIMITS = { connection: 0, org: 0, mcp: 0, address: 0, worker: 0 };
 
 type Options = Partial<HostedOptions> & {
-  /** Where notifications are received, if not at the store's own database. */
+  /** Database URL for notifications, if not the store's own database. */
   listenUrl?: string;
 };
 

@@ -12,7 +12,7 @@ export interface TestProvider {
   issuer: string;
   /** Claims of the person at the browser; null = the person refuses. */
   person: (Omit<AccountClaims, 'sub'> & { sub: string }) | null;
-  /** Whether requests other than those of the browser are answered. */
+  /** True = requests other than those of the browser are answered. */
   isUp: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** How the built pages are served: to whom, under which policy, and which files. */
+/** Serving of the built pages: to whom, under which policy, and which files. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';

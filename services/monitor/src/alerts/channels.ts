@@ -6,7 +6,7 @@ import { type Message, slackBody, webhookHeaders } from './message.ts';
 export type Channel = Settings['alertChannels'][number];
 
 export interface ChannelDeps {
-  /** Where the variables that channels name are looked up. */
+  /** Variables that channels name. */
   variables: Readonly<Record<string, string | undefined>>;
   log: Logger;
   now: () => Date;

@@ -22,7 +22,7 @@ export function digestLine(digest: DailyDigest): string {
   ].join(', ');
 }
 
-/** What stands out: the most frequent error, the figure that got worst, the spending of a month. */
+/** Lists the context of a digest: the most frequent error, the figure that got worst, the spending of a month. */
 export function digestContext({ recentErrors, topRegressedKpis, monthlyCostUsd }: DailyDigest): string[] {
   const [error] = recentErrors;
   const [worst] = topRegressedKpis;

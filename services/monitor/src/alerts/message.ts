@@ -20,7 +20,7 @@ interface DigestNotice extends Envelope {
   digest: DailyDigest;
 }
 
-/** What is sent to a channel (interface: Alert channels). */
+/** Message that is sent to a channel (interface: Alert channels). */
 export type Message = AlertNotice | DigestNotice;
 
 /**

@@ -27,16 +27,16 @@ export interface DashboardDeps {
   /** Those that are configured. */
   agents: () => readonly AgentSnapshot[];
   isStoreConnected: () => boolean;
-  /** Whether the loops that read it run well. */
+  /** Returns whether the loops that read it run well. */
   isFresh: () => boolean;
   /** Seconds. */
   uptime: () => number;
   now: () => Date;
 }
 
-/** What a request asks for. */
+/** Parts of the dashboard that a request selects. */
 interface Shown {
-  /** Of the metrics, in days. */
+  /** Window of the metrics in days. */
   window: MetricWindowDays;
   /** Maximum number of timelines; the section is absent before the first poll. */
   timelines: number;
@@ -49,7 +49,7 @@ interface Made<T> {
   result: T;
 }
 
-/** What changes with every second: of the monitor, in seconds. */
+/** Values of the monitor that change with every second, in seconds. */
 interface Clock {
   uptime: number;
   now: number;
@@ -180,7 +180,7 @@ export class Dashboard {
 const timelinesJson = (texts: readonly [string, string][]): string =>
   `"issueTimelines":{${texts.map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`;
 
-/** What was made of the same parts before, or is made now. */
+/** Returns the result that was made of the same parts before, or makes it now. */
 function made<Key, T>(known: Map<Key, Made<T>>, key: Key, of: readonly unknown[], make: () => T): T {
   const last = known.get(key);
   if (last?.of.every((part, index) => part === of[index])) return last.result;
@@ -189,7 +189,7 @@ function made<Key, T>(known: Map<Key, Made<T>>, key: Key, of: readonly unknown[]
   return result;
 }
 
-/** Of a monitor that has no store: nothing is ever read, and it says so. */
+/** Returns the dashboard of a monitor that has no store: nothing is ever read, and the reason is reported. */
 export function dashboardWithoutStore(now: () => Date, agents: () => readonly AgentSnapshot[] = () => []): Dashboard {
   const never = <T>() => new PolledValue<T>(() => Promise.reject(new Error('no store is configured')), now);
   const startedAt = now().getTime();

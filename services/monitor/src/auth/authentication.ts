@@ -6,12 +6,12 @@ import { type Credentials, credentialCheck, parseBasic } from './credentials.ts'
 import { memoryCounter } from './login-limit.ts';
 import { createSessions } from './sessions.ts';
 
-/** Who acts on surface B; the name stands in the audit of every action. */
+/** Operator of surface B; the name is recorded in the audit of every action. */
 export interface Operator extends Identity {
   readonly username: string;
 }
 
-/** How callers of surface B show who they are (interface: Authentication, Surface B). */
+/** Authentication of the callers of surface B (interface: Authentication, Surface B). */
 export interface Authentication {
   /** @throws AppError AUTH_REQUIRED without credentials or with a cookie that is no good, AUTH_FAILED for wrong Basic. */
   operator(request: IncomingMessage): Promise<Operator>;

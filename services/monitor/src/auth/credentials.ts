@@ -8,11 +8,15 @@ export interface Credentials {
 
 /** Finds out whether a pair is one of the configured ones. */
 export interface CredentialCheck {
-  /** Whether it is, as far as that is known without work. It takes the same time whatever differs. */
+  /**
+   * Returns whether the credentials are right, as far as that is known without work. It takes the same time whatever
+   * differs.
+   */
   isKnown(given: Credentials): boolean;
   /**
-   * Whether it fits one of the passwords that are configured as a hash; one that does is known from then on. It takes
-   * the same time for every username; false at once where nothing is a hash. One at a time, for it fills a core.
+   * Checks the password against those that are configured as a hash; one that fits is known from then on. It takes the
+   * same time for every username; false at once where no password is a hash. One check at a time, because it fills a
+   * core.
    */
   proves(given: Credentials): Promise<boolean>;
 }
@@ -21,7 +25,7 @@ const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 interface Login {
   username: Buffer;
-  /** What the digest of the right password is; random, so never equal, while only its hash is known. */
+  /** Digest of the right password; random, so never equal, while only its hash is known. */
   password: Buffer;
   hash: string | null;
 }

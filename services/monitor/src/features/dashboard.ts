@@ -5,7 +5,7 @@ import type { PolledDashboard } from '../prometheus/pipeline-gauges.ts';
 import type { AgentSnapshot } from '../workers/agents.ts';
 import { SECOND_MS, type Wiring } from './wiring.ts';
 
-/** As often as people look at live counts. */
+/** Interval between two reads of the live counts, which people watch. */
 const COUNTS_EVERY_MS = 3 * SECOND_MS;
 
 /** The dashboard in memory, and the loops that read it: what changes fast often, what is dear seldom. */

@@ -2,7 +2,7 @@ import { readBlockedIssues, readTaskQueue } from '@pipeline/engine';
 import { PolledValue } from '../polling/polled-value.ts';
 import type { Wiring } from './wiring.ts';
 
-/** What is blocked and what waits, in memory, and the loops that read it. */
+/** Adds the lists of blocked and of waiting issues in memory, and the loops that read them. */
 export function addLists({ loops, notifications, store, now, listsEveryMs }: Wiring) {
   const blocked = new PolledValue(() => readBlockedIssues(store), now);
   const taskQueue = new PolledValue(() => readTaskQueue(store), now);

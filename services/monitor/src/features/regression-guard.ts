@@ -3,7 +3,7 @@ import { Lead } from '../loops/lead.ts';
 import { PolledValue } from '../polling/polled-value.ts';
 import { SECOND_MS, type Wiring } from './wiring.ts';
 
-/** What is due is looked at, and what was found is read; most rounds find nothing new. */
+/** Interval between two rounds, which check due items and read new findings; most rounds find nothing new. */
 const LOOK_EVERY_MS = 60 * SECOND_MS;
 
 /** The guard, which one monitor runs for all, and what it found, in the memory of each. */

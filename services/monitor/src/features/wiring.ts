@@ -16,36 +16,36 @@ import type { TraceEndpoint } from '../tracing/trace-endpoint.ts';
 
 export interface PipelineOptions {
   databaseUrl: string;
-  /** To the server itself, not to a pooler. */
+  /** URL of the server itself, not of a pooler. */
   directUrl: string;
   poolSize: number;
   hosts: readonly ConnectedHost[];
   config: ConfigInForce;
   /** This process among the monitors, such as `host:8090`. */
   instance: string;
-  /** Where the variables that the configuration names are looked up: secrets of channels, the key of an endpoint. */
+  /** Variables that the configuration names: secrets of channels, the key of an endpoint. */
   variables: Readonly<Record<string, string | undefined>>;
-  /** Where the Docker engine listens, as DOCKER_HOST has it. */
+  /** Address of the Docker engine, as DOCKER_HOST has it. */
   dockerHost: string;
   /** Null or absent = runs are not exported as traces. */
   traceEndpoint?: TraceEndpoint | null;
   log: Logger;
   metrics: Metrics;
   now: () => Date;
-  /** What the store takes for the present; absent = its server's time. */
+  /** Clock of the store; absent = the time of its server. */
   clock?: StoreOptions['clock'];
 }
 
-/** What every part of the monitor is built on: each adds its loops, its gauges and its notification handlers. */
+/** Base of every part of the monitor: each adds its loops, its gauges and its notification handlers. */
 export interface Wiring extends PipelineOptions {
-  /** What the process was started with; keys that a reload defers are read from here. */
+  /** Configuration at the start of the process; keys that a reload defers are read from here. */
   loaded: LoadedConfig;
   store: Store;
   notifications: Notifications;
   engine: Engine;
   storeWatch: StoreWatch;
   loops: LoopSet;
-  /** Of the lists that are kept in memory. */
+  /** Pace of the lists that are kept in memory. */
   listsEveryMs: Pace;
 }
 

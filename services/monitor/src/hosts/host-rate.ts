@@ -1,4 +1,4 @@
-/** What a host's answers say of its rate limit. */
+/** Rate limit of a host, as its responses report it. */
 export interface HostRate {
   /** Requests that are left in the host's window; null = it has not said. */
   readonly remaining: number | null;

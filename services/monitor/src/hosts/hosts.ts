@@ -16,7 +16,7 @@ export interface ConnectedHost {
   /** null = the host asks for no restraint. */
   budget: WriteBudget | null;
   rate: HostRate;
-  /** Where a repo can be cloned from when the host does not answer. */
+  /** Returns the URL from which a repo can be cloned when the host does not answer. */
   cloneUrl(slug: { owner: string; name: string }): string;
 }
 

@@ -16,7 +16,7 @@ export class WriteBudget {
   readonly #now: () => Date;
   /** Times of the writes of the last hour, oldest first. */
   #spent: number[] = [];
-  /** For attempts in progress, whether or not they have spent it yet. */
+  /** Number of attempts in progress, whether or not they have spent their write yet. */
   #reserved = 0;
 
   constructor(limits: () => Limits, now: () => Date) {
@@ -45,7 +45,7 @@ export class WriteBudget {
     };
   }
 
-  /** How many writes may go out now. */
+  /** Returns how many writes may go out now. */
   left(): number {
     this.#forgetOld();
     const { perMinute, perHour } = this.#limits();

@@ -1,7 +1,7 @@
 import { inboxBacklog, type Store } from '@pipeline/store';
 import { Gauge, type Registry } from 'prom-client';
 
-/** How far the handling of webhook deliveries is behind, as of the last read. */
+/** Registers gauges of how far the handling of webhook deliveries is behind, as of the last read. */
 export function inboxGauges(registry: Registry, store: Store): { refresh(): Promise<void> } {
   const registers = [registry];
   const lag = new Gauge({

@@ -18,7 +18,7 @@ interface Turn {
   /** Epoch milliseconds of the next poll. */
   at: number;
   failures: number;
-  /** When its name and its state were last read from the host, epoch milliseconds; 0 = not since the start. */
+  /** Time at which its name and its state were last read from the host, epoch milliseconds; 0 = not since the start. */
   confirmedAt: number;
 }
 

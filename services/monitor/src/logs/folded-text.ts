@@ -5,7 +5,7 @@
  */
 export class FoldedText {
   readonly #units: readonly number[];
-  /** For each length of a match: the length of the longest one that it ends with. */
+  /** Length of the longest match that a match ends with, by the length of the latter. */
   readonly #fallbacks: readonly number[];
 
   constructor(text: string) {

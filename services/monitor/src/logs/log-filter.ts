@@ -13,7 +13,7 @@ export interface LogQuery {
   issue: string | null;
   /** ISO 8601 in UTC with milliseconds. */
   since: string | null;
-  /** In `msg`, without regard to case. */
+  /** Text to find in `msg`, without regard to case. */
   search: string | null;
 }
 
@@ -48,7 +48,7 @@ export class LogFilter {
     return counts.some((count, rank) => count > 0 && rank <= this.#maxRank);
   }
 
-  /** How many entries of the zone match, when that follows from what is known of it; null when its lines decide. */
+  /** Counts the matching entries of the zone if its index suffices; null when its lines decide. */
   countIn({ oldest, counts }: Zone): number | null {
     const { issue, since } = this.#query;
     if (this.#text !== null || issue !== null || (since !== null && oldest < since)) return null;
@@ -91,7 +91,7 @@ export class LogFilter {
 
 const isText = (value: unknown): boolean => typeof value === 'number' || typeof value === 'string';
 
-/** What is not printable ASCII, or is escaped in JSON. */
+/** Matches characters that are not printable ASCII or are escaped in JSON. */
 const NOT_PLAIN = /[^ !#-[\]-~]+/;
 
 /** A part of a long text distinguishes lines as well, and is compared at each place where it may begin. */

@@ -2,14 +2,14 @@ import { LOG_LEVELS } from '@pipeline/runtime';
 import { headOf } from './log-line.ts';
 import { type Block, eachLine, type LogFile, listLogFiles, readBlocks } from './read-blocks.ts';
 
-/** What a stretch of a file holds, so that a search passes over what cannot match. A gzipped file is one zone. */
+/** Summary of a stretch of a file, so that a search passes over zones that cannot match. A gzipped file is one zone. */
 export interface Zone {
   file: LogFile;
-  /** Of the first line. */
+  /** Offset of the first line. */
   start: number;
   /** After the last line. */
   end: number;
-  /** Of the entries; empty texts where there are none. */
+  /** Times of the oldest and the newest entry; empty texts where there is no entry. */
   oldest: string;
   newest: string;
   /** Entries by rank of their level. */
@@ -17,7 +17,7 @@ export interface Zone {
 }
 
 interface Indexed {
-  /** How much of the file is in its zones. */
+  /** Length of the part of the file that is in its zones. */
   upTo: number;
   zones: Zone[];
 }

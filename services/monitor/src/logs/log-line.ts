@@ -4,7 +4,7 @@ export interface LogEntry {
   timestamp: string;
   level: LogLevel;
   msg: string;
-  /** From the name of the file. */
+  /** Agent, from the name of the file. */
   agent: string;
   context: Record<string, unknown>;
 }
@@ -12,7 +12,7 @@ export interface LogEntry {
 /** 0 = fatal, the most severe. */
 export const rankOf = (level: LogLevel): number => LOG_LEVELS.indexOf(level);
 
-/** What other loggers call the same. */
+/** Levels by the names that other loggers give them. */
 const ALIASES: Readonly<Record<string, LogLevel>> = {
   warning: 'warn',
   critical: 'fatal',

@@ -12,7 +12,7 @@ export interface LogPage {
 
 interface Found {
   timestamp: string;
-  /** Of two entries of one time the later line counts as the newer one. */
+  /** Zone of the entry. Of two entries of one time the later line counts as the newer one. */
   zone: Zone;
   at: number;
   line: string;
@@ -74,7 +74,7 @@ async function look({ zone, room }: { zone: Zone; room: Buffer }, filter: LogFil
   return count;
 }
 
-/** How many entries are kept before those that the offset skips are dropped. */
+/** Number of entries that are kept before those that the offset skips are dropped. */
 const SETTLE_FROM = 10_000;
 
 /**
@@ -83,7 +83,7 @@ const SETTLE_FROM = 10_000;
  */
 class Newest {
   readonly #limit: number;
-  /** How many of the newest still belong before the page. */
+  /** Number of the newest entries that still belong before the page. */
   #toSkip: number;
   #found: Found[] = [];
   /** The oldest that counts; empty while there is room. */

@@ -1,8 +1,8 @@
 import { NEWLINE } from './read-blocks.ts';
 
-/** Of a block: enough to distinguish common characters from rare ones. */
+/** Octets of a block that are sampled: enough to distinguish common characters from rare ones. */
 const SAMPLE = 4 * 1024;
-/** What it costs to look at one place by itself, as a multiple of passing over one character that stops the search. */
+/** Cost of one check of a position, as a multiple of passing over one character that stops the search. */
 const LOOK = 15;
 
 /**
@@ -19,7 +19,7 @@ export class Needle {
     this.#octets = { lower: Buffer.from(this.#lower), upper: Buffer.from(text.toUpperCase()) };
   }
 
-  /** Where the lines begin that hold the text, in no order. Every line of the block ends with its newline. */
+  /** Finds the starts of the lines that hold the text, in no order. Every line of the block ends with its newline. */
   lines(bytes: Buffer): Set<number> {
     const { offset, part } = cheapestPart(this.#lower, bytes.subarray(0, SAMPLE));
     const starts = new Set<number>();
@@ -59,7 +59,7 @@ function cheapestPart(text: string, sample: Buffer): { offset: number; part: str
   return best;
 }
 
-/** How large a share of the sample a character is, in either case. */
+/** Returns the share of a character in the sample, in either case. */
 function sharesIn(sample: Buffer): (char: string) => number {
   const counts = new Uint16Array(256);
   for (const octet of sample) counts[octet] = (counts[octet] ?? 0) + 1;

@@ -39,7 +39,7 @@ export async function listLogFiles(dir: string): Promise<LogFile[]> {
   return (await Promise.all(files)).filter((file) => file !== null);
 }
 
-/** How much is read at a time; a longer line makes its block longer. */
+/** Octets that are read at a time; a longer line makes its block longer. */
 const BLOCK = 1024 * 1024;
 /** A line beyond this is no log entry; what is that long is passed over, so that memory stays bounded. */
 const MAX_LINE = 16 * BLOCK;
@@ -47,7 +47,7 @@ export const NEWLINE = 0x0a;
 
 export interface Block {
   bytes: Buffer;
-  /** Where it stands in the file, uncompressed. */
+  /** Offset in the file, uncompressed. */
   start: number;
 }
 

@@ -39,7 +39,7 @@ const PROCESSES_KEPT_MS = 30 * 24 * 60 * 60_000;
 /** A year, and the weeks that its first day was compared with. */
 const KPIS_KEPT_DAYS = 400;
 
-/** What is late by a month still finds its partition. */
+/** Number of months for which partitions are created in advance: rows that are late by a month still find theirs. */
 const MONTHS_AHEAD = 3;
 
 /** Rest after a batch while more is due: requests keep most of the database, and 5,000 rows a second are deleted. */
@@ -55,7 +55,7 @@ export const retentionTick = (engine: Engine, lead: Lead, log: Logger) => async 
 };
 
 interface Step {
-  /** What it creates or deletes, for the log of a failure. */
+  /** Name of what it creates or deletes, for the log of a failure. */
   of: string;
   /** @returns true when there may be more to delete. */
   run(): Promise<unknown>;

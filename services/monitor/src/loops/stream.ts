@@ -2,7 +2,7 @@ import type { Engine } from '@pipeline/engine';
 import { type NotificationHandler, STREAM_BATCH, sequenceStream } from '@pipeline/store';
 import type { EventFeed } from '../stream/event-feed.ts';
 
-/** In place of a tenant: events were numbered, so there are events to read and none to number. */
+/** Value in place of a tenant: events were numbered, so there are events to read and none to number. */
 const NUMBERED = 0;
 /** Longest time between two reads. A notification that was lost delays an event of another process by it. */
 const READ_EVERY_MS = 1_000;
@@ -20,7 +20,7 @@ interface StreamDeps {
  */
 export class StreamLoop {
   readonly #deps: Required<StreamDeps>;
-  /** Whether others may have numbered events since the last read. */
+  /** True = other processes may have numbered events since the last read. */
   #othersNumbered = false;
   #readAt = Number.NEGATIVE_INFINITY;
 
@@ -51,7 +51,7 @@ export class StreamLoop {
     };
   }
 
-  /** Whether to read the stream, not only to deliver what this process has numbered. */
+  /** Returns whether to read the stream, besides delivering what this process has numbered. */
   #isDue(): boolean {
     const now = this.#deps.clock();
     if (!this.#othersNumbered && now - this.#readAt < READ_EVERY_MS) return false;

@@ -137,7 +137,10 @@ export class ProjectionExecutor {
     if (this.#unanswered.delete(id) && this.#ready.length > 0) this.onLanded();
   }
 
-  /** What was queued since the last read has a notification of its own, which reads again. */
+  /**
+   * Ends the attempt for a repo. Entries that were queued since the last read have a notification of their own, which
+   * causes another read.
+   */
   #landed(id: number): void {
     this.#unanswered.delete(id);
     const hasNext = this.#sending.get(id) ?? false;

@@ -66,7 +66,7 @@ export interface MonitorApp {
   webDir: string;
   /** Requests per minute and credential; 0 = no limit. */
   requestsPerMinute: number;
-  /** Of event streams that are open at a time. */
+  /** Limits on event streams that are open at a time. */
   streamLimits: StreamLimits;
   /** Proxies in front whose word about the caller's address is believed. */
   trustedProxies: number;
@@ -77,7 +77,7 @@ export interface MonitorApp {
   answerCheck: 'throw' | 'log';
   log: Logger;
   registry: Registry;
-  /** For how long one text of its metrics serves all requests. */
+  /** Time in ms for which one text of its metrics serves all requests. */
   metricsKeptMs: number;
   now: () => Date;
 }

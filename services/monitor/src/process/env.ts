@@ -5,7 +5,7 @@ import { z } from 'zod';
 const postgres = z.string().refine(isDatabaseUrl, 'must be a postgres:// address');
 const http = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
 
-/** What the monitor reads from its environment, beside what every process understands. */
+/** Variables that the monitor reads from its environment, beside those that every process reads. */
 export const monitorEnv = {
   DATABASE_URL: postgres
     .optional()

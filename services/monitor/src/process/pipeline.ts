@@ -122,7 +122,7 @@ function registerStoreGauges(registry: Metrics['registry'], storeWatch: StoreWat
   registerServerGauge(registry, store);
 }
 
-/** Whether a monitor should get traffic; `null` = no store is configured, so none is needed. */
+/** Returns the readiness of a monitor for traffic; `null` = no store is configured, so none is needed. */
 export function readinessOf(pipeline: Pick<Pipeline, 'storeWatch' | 'health'> | null): Readiness {
   if (pipeline === null) {
     return { status: 'ready', store: 'not-configured', poll: 'off', outbox: 'off', stream: 'off', loops: [] };

@@ -93,7 +93,7 @@ async function reloadBySignal(config: ConfigInForce, log: Logger): Promise<void>
   await config.reload('signal', actor).catch((error: unknown) => log.warn('SIGHUP changed nothing', { error }));
 }
 
-/** Of a monitor without a store: it watches its agents all the same. */
+/** Returns the dashboard of a monitor without a store, which watches its agents all the same. */
 function dashboardOf({ log, metrics, stack }: Context, config: ConfigInForce): Dashboard {
   const { agents } = config.running.config;
   const everyMs = () => config.settings.pollIntervals.monitor * 1_000;

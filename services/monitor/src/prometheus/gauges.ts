@@ -9,7 +9,7 @@ interface GaugeOf {
   labels: readonly string[];
   /** `summary` is what the text format calls figures with a `quantile`. */
   type?: 'summary';
-  /** What is in memory now; rows with the same labels are added up. */
+  /** Reads the current samples from memory; rows with the same labels are added up. */
   read: () => Iterable<Sample>;
 }
 

@@ -12,7 +12,7 @@ export interface PolledDashboard {
 
 const slug = ({ owner, name }: { owner: string; name: string }) => `${owner}/${name}`;
 
-/** What the dashboard has in memory, in the labels of gauges. Repos are the enabled ones. */
+/** Reads what the dashboard has in memory, in the labels of gauges. Repos are the enabled ones. */
 function readerOf(polled: PolledDashboard, now: () => Date) {
   const counts = () => polled.counts.last?.value;
   const live = () => polled.live.last?.value;
@@ -161,7 +161,7 @@ function registerMoneyGauges(registry: Registry, { live }: Reader): void {
   ]);
 }
 
-/** Of the last seven days; a repo without any sample has none. */
+/** Registers the figures of the last seven days; a repo without any sample has none. */
 function registerFigureGauges(registry: Registry, { figures }: PolledDashboard): void {
   const of = (
     read: (repo: {

@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import manifest from '../../package.json' with { type: 'json' };
 import { registerGauges } from './gauges.ts';
 
-/** Of the process itself; there also without a store. */
+/** Registers the gauges of the process itself; they exist also without a store. */
 export function registerProcessGauges(registry: Registry, now: () => Date): void {
   const startedAt = now().getTime();
   registerGauges(registry, [

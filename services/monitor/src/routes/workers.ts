@@ -32,7 +32,7 @@ export const workerHandlers = (deps: () => { engine: Engine }): Handlers => ({
   },
 });
 
-/** With a recent heartbeat, whether or not the upkeep has noticed a silence already. */
+/** Returns whether a worker has a recent heartbeat, whether or not the upkeep has noticed a silence already. */
 const isThere = (worker: FloorWorker): boolean => worker.status !== 'offline' && worker.silent_since === null;
 
 const entryOf = (worker: FloorWorker) => ({

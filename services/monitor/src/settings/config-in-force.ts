@@ -13,11 +13,11 @@ import type { Logger } from '@pipeline/runtime';
 import { type LoadedConfig, loadConfig, type Variables } from './config.ts';
 
 interface ConfigDeps {
-  /** What the process was started with. */
+  /** Configuration at the start of the process. */
   loaded: LoadedConfig;
   /** The file; undefined = the built-in default. */
   path: string | undefined;
-  /** Where the variables that the file names must be set. */
+  /** Variables that the file names must be set among these. */
   variables: Variables;
   log: Logger;
   now: () => Date;
@@ -25,7 +25,7 @@ interface ConfigDeps {
 
 export interface ReportedReload {
   outcome: ConfigReloadOutcome;
-  /** Who asked for it; null where the store said so. */
+  /** Operator who requested the reload; null where the store notified it. */
   actor: Actor | null;
 }
 
@@ -55,7 +55,7 @@ export class ConfigInForce {
     this.#unwritten = this.#settings;
   }
 
-  /** What the process was started with; deferred keys are read from here. */
+  /** Configuration at the start of the process; deferred keys are read from here. */
   get running(): LoadedConfig {
     return this.#deps.loaded;
   }

@@ -7,7 +7,7 @@ import type { ConfigInForce } from './config-in-force.ts';
 
 type Summary = Extract<AnswerOf<(typeof configRoutes)[0]>, { status: 200 }>['body'];
 
-/** Where the store is, without anything that opens it. */
+/** Address of the store, without anything that opens it. */
 export interface DatabasePlace {
   host: string | null;
   port: number;
@@ -18,15 +18,15 @@ export interface SummaryParts {
   config: ConfigInForce;
   database: DatabasePlace;
   connected: boolean;
-  /** Whether an environment variable is set; its value is nobody's business here. */
+  /** Returns whether an environment variable is set; its value is not shown. */
   isSet: (variable: string) => boolean;
   /** The enabled repos of the store; null where it is not connected. */
   repos: readonly RepoWithTenant[] | null;
-  /** As of the last check. */
+  /** Agents as of the last check. */
   agents: readonly AgentSnapshot[];
-  /** What the store knows of every process. */
+  /** Reload reports of every process that the store has. */
   reports: readonly ReloadReport[];
-  /** Of this process, in seconds. */
+  /** Uptime of this process in seconds. */
   uptime: number;
 }
 

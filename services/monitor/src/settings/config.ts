@@ -6,7 +6,7 @@ import { unreadFile } from '@pipeline/runtime';
 import type { Document, ErrorCode } from 'yaml';
 import { z } from 'zod';
 
-/** What is wrong, by the code of the parser. */
+/** Description of a problem by the code of the parser. */
 const PROBLEMS: Partial<Record<ErrorCode, string>> = {
   BAD_DQ_ESCAPE: 'a backslash in double quotes begins no known character',
   BAD_INDENT: 'the indentation does not match the lines around it, or a bracket or brace is not closed',
@@ -122,7 +122,7 @@ export function requireVariables(config: PipelineConfig, variables: Variables): 
 
 interface Named {
   name: string;
-  /** Which key names it. */
+  /** Key that names it. */
   by: string;
   isPassword?: boolean;
 }

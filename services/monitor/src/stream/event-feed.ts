@@ -15,7 +15,7 @@ import { type Frame, frameOf, passes, type StreamFilter } from './frame.ts';
 
 const REPLAYED = 100;
 const HEARTBEAT_MS = 30_000;
-/** How long a client waits before it connects again. */
+/** Time that a client waits before it connects again. */
 const RETRY = 'retry: 3000\n\n';
 
 export interface EventFeedDeps {
@@ -25,7 +25,7 @@ export interface EventFeedDeps {
   now: () => Date;
 }
 
-/** Where in the stream a client goes on. */
+/** Position in the stream at which a client continues. */
 export interface StreamPlace {
   /** It has everything up to this id; null = it gets nothing of the past. */
   after: number | null;

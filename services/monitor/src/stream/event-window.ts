@@ -18,7 +18,7 @@ export class EventWindow {
     this.#forgotten = gone.at(-1)?.id ?? this.#forgotten;
   }
 
-  /** What a client that saw everything up to `id` has missed; `gap` when that is more than is kept. */
+  /** Returns the frames that follow `id`; `gap` when more were missed than are kept. */
   since(id: number): { gap: boolean; frames: readonly Frame[] } {
     return { gap: id < this.#forgotten, frames: this.#frames.filter((frame) => frame.id > id) };
   }

@@ -5,15 +5,15 @@ export interface Frame {
   id: number;
   type: StreamEvent['type'];
   tenantId: number;
-  /** In lower case; null where the event is about no repo. */
+  /** Repo in lower case; null where the event is about no repo. */
   repo: string | null;
-  /** As it goes over the wire. */
+  /** Text as it is sent over the wire. */
   text: string;
   /** A heartbeat of this process alone, while the store is away: it carries the id that its client has already. */
   isRepeat?: true;
 }
 
-/** What says when it happened; the others say what is so now. */
+/** Types of events that report when something happened; the others report the current value. */
 const TIMED: readonly StreamEvent['type'][] = ['state-transition', 'cost-update', 'issue-status'];
 
 /** @param uptime of the process that delivers it, in seconds. */
@@ -28,7 +28,7 @@ export function frameOf({ id, tenantId, type, data, at }: StreamEvent, uptime: n
 export const repeatedFor = ({ id, text }: Frame, after: number): string =>
   text.replace(/^id: \d+/, `id: ${Math.max(id, after)}`);
 
-/** What a client wants to see; null = everything. Heartbeats pass every filter, for they keep the connection open. */
+/** Filter of a client's stream; null = everything. Heartbeats pass every filter, for they keep the connection open. */
 export interface StreamFilter {
   repo: { tenantId: number; slug: string } | null;
   types: readonly string[] | null;

@@ -1,6 +1,6 @@
 import { StartError } from '@pipeline/runtime';
 
-/** Where finished runs are exported to. */
+/** Endpoint to which finished runs are exported. */
 export interface TraceEndpoint {
   /** Takes OTLP over HTTP. */
   url: string;

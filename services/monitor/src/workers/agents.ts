@@ -17,9 +17,9 @@ export interface AgentsDeps {
   now: () => Date;
 }
 
-/** What is known of an agent (interface: AgentHealthSnapshot, without its costs and issues, which the store has). */
+/** Snapshot of an agent (interface: AgentHealthSnapshot, without its costs and issues, which the store has). */
 export interface AgentSnapshot extends AgentSeen {
-  /** How often it was ever restarted. */
+  /** Number of restarts of all time. */
   restarts: number;
   lastRestartAt: string | null;
 }

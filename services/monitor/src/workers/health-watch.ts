@@ -82,7 +82,7 @@ async function readAtMost(response: Response, bytes: number): Promise<string> {
 /** An agent as it was at the last look (interface: AgentHealthSnapshot, without what the store knows of it). */
 export interface AgentSeen {
   agentName: string;
-  /** Whether it answered at all, be it with an error. */
+  /** True = it answered at all, be it with an error. */
   reachable: boolean;
   /** Epoch milliseconds of the look. */
   timestamp: number;
@@ -90,7 +90,7 @@ export interface AgentSeen {
   health: AgentHealth;
   /** Since when it is healthy without a break, in epoch milliseconds; null while it is not. */
   healthySince: number | null;
-  /** What it last said of a reload of its configuration. */
+  /** Outcome of a reload of its configuration that it reported last. */
   configReload: ConfigReloadOutcome | null;
 }
 
@@ -104,8 +104,8 @@ interface WatchDeps {
 export const CHECK_TIMEOUT_MS = 5_000;
 
 /**
- * What this monitor knows of the configured agents; each monitor looks for itself. A round takes LOOK_TIMEOUT_MS at the
- * most, because all agents are asked at once.
+ * Health of the configured agents as this monitor observes it; each monitor checks for itself. A round takes
+ * LOOK_TIMEOUT_MS at the most, because all agents are checked at once.
  */
 export class HealthWatch {
   readonly #deps: WatchDeps;

@@ -45,7 +45,7 @@ export class AgentRestarter {
     this.#deps = deps;
   }
 
-  /** How often each agent was restarted, and when last; as of the last tick. */
+  /** Returns how often each agent was restarted, and when last; as of the last tick. */
   restartsOf(agent: string): { restarts: number; lastRestartAt: string | null; lastError: string | null } {
     const row = this.#rows.find((one) => one.agent === agent);
     return {

@@ -42,7 +42,7 @@ const emptyEnvironment = () => ({
   url: '',
   /** The number of the newest issue. */
   number: 0,
-  /** What the dashboard knows of the store, the polls and the agents. */
+  /** State of the store, the polls and the agents as the dashboard has it. */
   connected: true,
   fresh: true,
   agents: [] as ReturnType<DashboardDeps['agents']>,

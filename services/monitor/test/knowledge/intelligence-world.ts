@@ -37,11 +37,11 @@ export interface Retrieved {
 
 export const titles = ({ snippets }: Retrieved): string[] => snippets.map(({ title }) => title);
 
-/** What is known of Acme/Shop, for the tests of a file; before each of them that is nothing, and time goes on. */
+/** Intelligence about Acme/Shop, for the tests of a file; before each of them it is emptied, and time goes on. */
 export class IntelligenceWorld {
   /** The settings that hold; a test may put others. */
   retrieval: Settings['retrieval'] = DEFAULT_SETTINGS.retrieval;
-  /** Of the newest issue. */
+  /** Number of the newest issue. */
   number = 0;
   readonly bench = new Shop({
     settings: () => ({ ...DEFAULT_SETTINGS, retrieval: this.retrieval }),

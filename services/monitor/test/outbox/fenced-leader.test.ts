@@ -18,7 +18,7 @@ const now = () => database.clock.now ?? new Date();
 
 let world: World;
 let bench: Bench;
-/** Of the process that is frozen: its monotonic clock, milliseconds. */
+/** Monotonic clock of the process that is frozen, in milliseconds. */
 let elapsed = 0;
 let frozen: Notifications;
 let successor: Notifications;

@@ -3,7 +3,7 @@ import { RateReading } from '../../src/hosts/host-rate.ts';
 
 const NOW = Date.parse('2026-03-01T00:00:00Z');
 
-/** What is read off answers like these, one after the other. */
+/** Returns the reading after responses like these, one after the other. */
 async function readingOf(...answers: [status: number, headers: Record<string, string>][]): Promise<RateReading> {
   const reading = new RateReading(() => new Date(NOW));
   const queue = [...answers];

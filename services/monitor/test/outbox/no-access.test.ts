@@ -90,7 +90,7 @@ async function onHost<T>(method: string, path: string, body?: object, token = OW
   return (text === '' ? null : JSON.parse(text)) as T;
 }
 
-/** What the app does as itself. */
+/** Sends a request as the app itself. */
 async function asApp<T>(method: string, path: string): Promise<T> {
   const assertion = new SignJWT({}).setProtectedHeader({ alg: 'RS256' }).setIssuer(String(APP.id));
   const token = await assertion

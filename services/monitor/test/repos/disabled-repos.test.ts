@@ -29,7 +29,7 @@ afterAll(() => close());
 const get = async (path: string) => (await call('GET', path)).json as never as Record<string, unknown>;
 const setEnabled = (enabled: boolean) => sql`update repos set enabled = ${enabled}`.execute(database.db);
 
-/** What the lists and figures say of the issues of the repo. */
+/** Reads what the lists and figures contain of the issues of the repo. */
 async function shown() {
   await blocked.refresh();
   await taskQueue.refresh();

@@ -62,7 +62,7 @@ export function testStrategyCycle(database: TestDatabase) {
   const turn = (enabled: boolean) => env.call('PUT', `${BASE}/automation`, { body: { enabled } });
   const weights = () => weightsOf(database);
 
-  /** What the regression guard has found just now. */
+  /** Inserts a regression as if the regression guard had just found it. */
   const regress = (kpi: string, magnitude = 'medium', regressed = true) =>
     sql`
     insert into kpi_snapshots (tenant_id, repo_id, kpi, day, computed_at, value, baseline_value, relative_delta, sample_size,

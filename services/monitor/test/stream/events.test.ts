@@ -31,7 +31,7 @@ beforeEach(async () => {
 interface Replica {
   url: string;
   feed: EventFeed;
-  /** What its loop does. */
+  /** Runs one turn of its loop. */
   turn(): Promise<void>;
   close(): Promise<void>;
 }

@@ -25,7 +25,7 @@ export interface SentWebhook {
 export interface World {
   sandbox: SandboxHost;
   host: ConnectedHost;
-  /** What the sandbox's webhooks brought, parsed; they go out at `sandbox.flushWebhooks()`. */
+  /** Webhooks that the sandbox has sent, parsed; they go out at `sandbox.flushWebhooks()`. */
   webhooks: SentWebhook[];
   /** A call of the API, by default as Anna. */
   api<T>(method: string, path: string, body?: unknown, caller?: { token: string }): Promise<T>;

@@ -32,7 +32,7 @@ interface OpenedPage {
 interface ServedOptions {
   /** Issues of the history. */
   issues?: number;
-  /** What the routes use instead of the parts of the pipeline. */
+  /** Overrides for the parts of the pipeline that the routes use. */
   over?: (pipeline: Pipeline) => Partial<Pipeline> | Promise<Partial<Pipeline>>;
 }
 

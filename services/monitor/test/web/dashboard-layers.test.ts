@@ -1,4 +1,4 @@
-/** What opens over the pages of the dashboard: dialogs, palette, peek, list of shortcuts, tips. */
+/** Layers over the pages of the dashboard: dialogs, palette, peek, list of shortcuts, tips. */
 import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
 import { inBrowser } from '@pipeline/testing/in-browser';
@@ -14,7 +14,7 @@ interface Layer {
   name: string;
   path: string;
   open: (page: Page) => Promise<void>;
-  /** What shows that it is open. */
+  /** Locates the element that is visible while the layer is open. */
   shows: (page: Page) => ReturnType<Page['locator']>;
   /** Width of the windows that have it, in pixels. */
   below?: number;

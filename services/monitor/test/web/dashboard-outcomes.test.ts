@@ -1,4 +1,4 @@
-/** What the dashboard shows of actions that are stopped, that fail in part, or that the API refuses. */
+/** Messages of the dashboard about actions that are stopped, that fail in part, or that the API refuses. */
 import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
 import { inBrowser } from '@pipeline/testing/in-browser';

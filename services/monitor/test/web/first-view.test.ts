@@ -1,4 +1,4 @@
-/** What opening a page of the dashboard costs, and that a table does what its headers say. */
+/** Cost of opening a page of the dashboard, and the sorting of a table by its headers. */
 import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
 import { inBrowser } from '@pipeline/testing/in-browser';

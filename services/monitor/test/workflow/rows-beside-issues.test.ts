@@ -228,7 +228,7 @@ describe('interface: States and transitions, rows of Consistency finding', () =>
   };
   const edges = () => database.db.selectFrom('issue_edges').select('resolved_at').execute();
 
-  /** How each comes about, and how its repair shows. */
+  /** Cause of each finding, and the visible effect of its repair. */
   const REPAIRS = {
     'clear-flag': {
       kind: 'stale_blocked',

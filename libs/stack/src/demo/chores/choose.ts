@@ -78,8 +78,9 @@ function answeredTarget(answers: readonly string[], kind: ChoreKind, tree: Tree)
 }
 
 /**
- * What an issue asks for, or the question that has to be answered first. With answers there is always a choice as
- * long as the chore is known and the repository has a file for it: an answer that names none leaves it to the agent.
+ * Returns the chore that an issue requests, or the question that has to be answered first. With answers there is always
+ * a choice as long as the chore is known and the repository has a file for it: an answer that names none leaves it to
+ * the agent.
  */
 export function chooseChore(request: ChoreRequest, tree: Tree): Choice {
   const kind = kindOf(request);

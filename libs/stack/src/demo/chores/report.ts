@@ -11,9 +11,9 @@ export interface Entry {
 
 export interface ReportSpec {
   kind: ChoreKind;
-  /** As in "Missing docstrings". */
+  /** Heading of the report, such as "Missing docstrings". */
   heading: string;
-  /** Which files are looked at. */
+  /** Selects the files that are inspected. */
   suits: (path: string) => boolean;
   inspect: (path: string, text: string, tree: Tree) => Entry[];
 }
@@ -49,7 +49,7 @@ function renderReport(spec: ReportSpec, target: string, entries: Entry[], looked
   return `${[...head, ...table].join('\n')}\n`;
 }
 
-/** What a report would list now. */
+/** Returns the entries that a report would have now, and the number of inspected files. */
 function reportEntries(spec: ReportSpec, target: string, tree: Tree): { entries: Entry[]; looked: number } {
   const paths = pathsUnder(tree, target).filter(spec.suits);
   return { entries: paths.flatMap((path) => spec.inspect(path, tree.read(path) ?? '', tree)), looked: paths.length };

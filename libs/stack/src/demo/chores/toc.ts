@@ -25,7 +25,10 @@ interface Region {
   to: number;
 }
 
-/** What an earlier run wrote: the two markers with nothing but a list between them. Other markers are people's text. */
+/**
+ * Finds the text of an earlier run: the two markers with nothing but a list between them. Other markers are people's
+ * text.
+ */
 function generated({ children }: Root): Region | null {
   const isMarker = (index: number, marker: string) => {
     const node = children[index];

@@ -48,7 +48,7 @@ export function requireIssue(task: ExecTask): StepContext['issue'] {
   throw new AgentFailure('permanent', `a ${task.taskType} task without an issue: the demo agent works on issues only`);
 }
 
-/** What is to be done: as the plan says, else as the issue reads. */
+/** Returns the chore to do: as the plan says, else as the issue reads. */
 export function chosen(context: StepContext, tree: Tree): Choice {
   const { issue, task, scenario } = context;
   const planned = task.payload.plan && parsePlan(task.payload.plan.text);

@@ -14,7 +14,7 @@ export function planText(chore: Chore, files: string[]): string {
   ].join('\n');
 }
 
-/** What planText wrote; null for the plan of another agent. */
+/** Parses the text of planText; null for the plan of another agent. */
 export function parsePlan(text: string): { kind: ChoreKind; target: string } | null {
   const match = LINE.exec(text);
   const kind = CHORE_KINDS.find((known) => known === match?.[1]);

@@ -32,7 +32,7 @@ export const review: Step = async (context) => {
   return { texts, outcome: outcome('approved', { body }) };
 };
 
-/** What the chore would still change on the branch. */
+/** Lists what the chore would still change on the branch. */
 async function incomplete(context: StepContext): Promise<Problem[]> {
   const tree = await context.files.tree();
   const planned = context.task.payload.plan?.plannedFiles;

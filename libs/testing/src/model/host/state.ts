@@ -220,7 +220,7 @@ export class HostState {
     return [...this.pulls.values()].filter((pull) => pull.headRef === branch && this.#isHere(pull));
   }
 
-  /** Whether the pipeline opened it, from a branch of the repository itself. */
+  /** Returns whether the pipeline opened it, from a branch of the repository itself. */
   isOwn(pull: HostPullRequest): boolean {
     return pull.author === BOT && this.#isHere(pull);
   }

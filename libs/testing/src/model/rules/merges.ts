@@ -65,7 +65,10 @@ function wrongIn(host: HostOf, ledger: MergeLedger, action: ProjectionAction): s
   return [`a merge of ${prNumber} at ${sha}, which nobody approved`];
 }
 
-/** By a review of that pull request at that commit; a dismissal counts from its delivery on. */
+/**
+ * Returns whether a review by a person approves the pull request at that commit; a dismissal counts from its delivery
+ * on.
+ */
 const isApprovedByAPerson = (host: HostOf, { dismissed }: MergeLedger, { number }: HostPullRequest, sha: string) =>
   (host.reviews.get(number) ?? []).some(
     ({ id, author, commitSha }) =>

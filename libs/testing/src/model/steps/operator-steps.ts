@@ -53,7 +53,7 @@ function refused(error: unknown): false {
   throw error;
 }
 
-/** To a valid target of the state, or to any other, which is refused with the valid targets. */
+/** Moves an issue to a valid target of its state, or to any other, which is refused with the valid targets. */
 const transitions: fc.Arbitrary<Step> = fc
   .record({ issue: fc.nat(4), target: fc.nat(20), valid: fc.boolean() })
   .map((data) => ({
@@ -79,7 +79,10 @@ const PLAN_ANSWERS = [
   { kind: 'reject' as const },
 ];
 
-/** To the version that waits for an answer, to another one, or where none waits: these are refused. */
+/**
+ * Answers the version of a plan that waits for an answer; or another version, or a plan that does not wait: both are
+ * refused.
+ */
 const answersToPlans: fc.Arbitrary<Step> = fc
   .record({ issue: fc.nat(4), answer: fc.constantFrom(...PLAN_ANSWERS), old: fc.boolean() })
   .map((data) => ({

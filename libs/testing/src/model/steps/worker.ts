@@ -94,7 +94,7 @@ export async function take(world: World, worker: string, starts = true): Promise
   return held;
 }
 
-/** Whether the store holds the claim as valid: neither returned, reclaimed, withdrawn, nor expired. */
+/** Returns whether the store holds the claim as valid: neither returned, reclaimed, withdrawn, nor expired. */
 async function holds({ database }: World, { task }: Held): Promise<boolean> {
   const hash = createHash('sha256').update(task.claimToken).digest('hex');
   return (await claimThatHolds.first(database.db, { hash })) !== undefined;

@@ -13,7 +13,7 @@ import type {
   StoreRepair,
 } from '@pipeline/engine';
 
-/** How an executor of the outbox crashes. Two of them may process the same entry when the leader changes. */
+/** Point at which an executor of the outbox crashes. Two of them may process the same entry when the leader changes. */
 export type Death = 'before the write' | 'before the record' | 'never' | 'two at once';
 
 /** One pass of the outbox: maximum number of entries, and how the last `dying` of them crash. */

@@ -49,7 +49,7 @@ interface Beginning {
   start?: Date;
   /** The interface of all actions; by default in this process. */
   actsOn?: (stage: Stage) => Acts;
-  /** Whether plans wait for the approval of a person. */
+  /** True = plans wait for the approval of a person. */
   approvesPlans?: boolean;
 }
 

@@ -37,7 +37,7 @@ export interface Held {
 export interface World {
   database: TestDatabase;
   tenantId: number;
-  /** In force for the whole run. */
+  /** Workflow of the whole run. */
   workflow: WorkflowSnapshot;
   host: ModelHost;
   acts: Acts;

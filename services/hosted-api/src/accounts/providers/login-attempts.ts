@@ -9,7 +9,7 @@ const MODEL = 'ProviderLogin';
 
 const Stored = z.object({
   provider: z.string(),
-  /** Where the login leads. */
+  /** Path to which the login leads. */
   returnTo: z.string(),
   /** The logged-in user to whom the identity is to be linked; null = a login. */
   userId: z.int().nullable(),

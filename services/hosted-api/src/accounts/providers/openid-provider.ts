@@ -14,7 +14,7 @@ import { finishCodeFlow, insecureIf, startCodeFlow, TIMEOUT_SECONDS, withProvide
 import { type IdentityProvider, LoginProblem } from './identity-provider.ts';
 
 export interface OpenidOptions {
-  /** As the provider names itself in its discovery document. */
+  /** Name of the provider in its discovery document. */
   issuer: string;
   clientId: string;
   clientSecret: string;

@@ -33,7 +33,7 @@ export class ClaimWaiters {
     this.#options = options;
   }
 
-  /** How many claims wait now. */
+  /** Number of claims that wait now. */
   get size(): number {
     return [...this.#queues.values()].reduce((sum, queue) => sum + queue.size, 0);
   }

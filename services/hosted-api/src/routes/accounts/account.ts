@@ -21,7 +21,9 @@ export interface PageDeps {
 }
 
 const HOME = '/account/connections';
-/** Where a login may lead: to a consent in progress, an invitation, the start page, or home; never to another site. */
+/**
+ * Paths to which a login may lead: a consent in progress, an invitation, the start page, or home; never another site.
+ */
 const RETURN = /^\/oauth\/interaction\/([\w-]{1,100})$/;
 const INVITATION = /^\/account\/invitation\?token=[\w-]{43}$/;
 

@@ -3,7 +3,7 @@ import { findMemberScope, type OrgScope, type Store, tenantIdOf } from '@pipelin
 import type { SessionIdentity } from '../../accounts/browser-sessions.ts';
 
 /**
- * What the user may read in an organisation, from the primary for every request.
+ * Returns what the user may read in an organisation, from the primary for every request.
  * @throws AppError NOT_FOUND for an unknown organisation and for one of others: the answers do not differ.
  */
 export async function scopeIn(store: Store, { account }: SessionIdentity, org: string): Promise<OrgScope> {

@@ -18,7 +18,10 @@ import { scopeIn } from './browser-scope.ts';
 
 type Handlers = HandlersOf<typeof browserRoutes, { session: HostedContext['authenticateSession'] }>;
 
-/** What the customers' pages read and change: the use cases of connections, with the rights of the logged-in user. */
+/**
+ * Handlers for what the customers' pages read and change: the use cases of connections, with the rights of the
+ * logged-in user.
+ */
 export const browserHandlers = (context: HostedContext): Handlers => ({
   ...readHandlers(context),
   ...accountHandlers(context),

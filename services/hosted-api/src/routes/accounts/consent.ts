@@ -60,7 +60,7 @@ export function consentHandlers(deps: PageDeps & { resource: string }) {
   };
 }
 
-/** What has to be asked; or an answer already: to log in first, or that there is nothing to ask any more. */
+/** Returns the question for the user; or an answer already: to log in first, or that the question is settled. */
 async function ask(deps: PageDeps, input: PageInput<'showConsent' | 'decideConsent'>): Promise<Asked | PageAnswer> {
   const { oauth, store } = deps;
   const { request, params, address } = input;

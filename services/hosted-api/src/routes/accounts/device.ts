@@ -16,7 +16,7 @@ type FormInput = PageInput<'checkDevice' | 'decideDevice'>;
 interface PendingDevice {
   userCode: string;
   program: Program;
-  /** Where its program runs. */
+  /** IP address at which its program runs. */
   address: string;
 }
 

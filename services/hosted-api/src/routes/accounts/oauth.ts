@@ -14,7 +14,7 @@ interface OauthRouteDeps {
 }
 
 const text = (body: Uint8Array) => new TextDecoder().decode(body);
-/** For programs that run in a browser. */
+/** Headers that permit programs in a browser to read the response. */
 const OPEN = { 'access-control-allow-origin': '*' };
 
 /** The OAuth endpoints: what comes is put in order here, the library answers. */

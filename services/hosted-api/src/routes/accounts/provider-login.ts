@@ -18,7 +18,7 @@ import { type LoginsView, loginsPage } from '../../pages/logins-page.ts';
 import { formOf, loginFor, type PageDeps, type PageInput, queryOf, returnOf } from './account.ts';
 
 const LOGINS = '/account/logins';
-/** Of the text of an error of a provider in the log. */
+/** Maximum length in the log of the text of a provider's error. */
 const LOGGED_LENGTH = 500;
 
 /** Login by an identity provider, and the page on which users connect and remove accounts at providers. */
@@ -151,7 +151,7 @@ function asProblem(error: unknown): LoginProblem {
   throw error;
 }
 
-/** What a rule of the domain refuses. */
+/** Returns an error that reports a refusal by a rule of the domain; throws every other error again. */
 function asRefusal(error: unknown): AppError {
   if (error instanceof AppError && error.code === 'INVALID_INPUT') return error;
   throw error;

@@ -29,7 +29,7 @@ const tokenOf = ({ params, body, identity }: OnTask): ClaimToken => ({
   claimToken: body.claimToken,
 });
 
-/** What the holder of a claim says about its task. */
+/** Handlers for the reports of the holder of a claim about its task. */
 export const taskHandlers = ({ engine, issuerOf }: HostedContext): Handlers => ({
   startTask: async (input) => ({
     status: 200,

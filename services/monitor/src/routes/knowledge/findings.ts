@@ -63,7 +63,7 @@ function nobodyKnows(error: unknown): null {
   throw error;
 }
 
-/** What the list of one issue shows of a finding. */
+/** Returns the fields of a finding that the list of one issue shows. */
 const shown = (finding: ListedFinding) => ({
   id: finding.id,
   agentName: finding.agentName,

@@ -37,7 +37,7 @@ export const trackPromptHandlers = (deps: () => { engine: Engine }): Handlers =>
   },
 });
 
-/** What is no number names no version. */
+/** Parses the number of a version; any other text is the name of no version. */
 function versionOf(segment: string): number {
   const version = parsePositive(segment);
   if (version === null) throw new AppError('NOT_FOUND', `Version ${segment} not found`);

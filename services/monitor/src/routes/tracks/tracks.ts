@@ -15,7 +15,7 @@ import type { Authentication } from '../../auth/authentication.ts';
 
 type Handlers = HandlersOf<typeof trackRoutes, Authentication>;
 
-/** How a path and a query name a track. */
+/** Returns the key of a track from a path and a query. */
 export const trackAt = ({ params, query }: { params: TrackParams; query: { tenant?: string | undefined } }) => ({
   ...params,
   tenant: query.tenant,

@@ -7,7 +7,7 @@ h1 { font-size: 1.4rem; }
 code { font-family: ui-monospace, monospace; }
 `;
 
-/** What `/` shows where the dashboard has not been built. */
+/** Page at `/` where the dashboard has not been built. */
 export const PLACEHOLDER = `<!doctype html>
 <html lang="en">
 <head>
