@@ -10,7 +10,7 @@ interface Column {
   defaulted: boolean;
 }
 
-/** As src/driver/column-types.ts parses them. */
+/** TypeScript types of scalars, as src/driver/column-types.ts parses them. */
 const SCALARS: Readonly<Record<string, string>> = {
   bool: 'boolean',
   bytea: 'Buffer',

@@ -2,7 +2,7 @@ import type { upsertRepo } from '../src/index.ts';
 
 type RepoInput = Parameters<typeof upsertRepo>[2];
 
-/** What makes a repo that the sandbox serves. */
+/** Returns the input that adds a repo of the sandbox. */
 export const aRepo = (slug: string, over: Partial<RepoInput> = {}): RepoInput => {
   const [owner = '', name = ''] = slug.split('/');
   return {

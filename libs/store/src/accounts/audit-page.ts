@@ -8,9 +8,9 @@ import { newestRows, type RowCount } from '../driver/newest-rows.ts';
 export interface AuditPageFilter {
   actor: string | null;
   action: string | null;
-  /** Of an entry of the log: its whole subject. */
+  /** Whole subject of an entry of the log. */
   subject: string | null;
-  /** Of an action on a repo. */
+  /** Target of an action on a repo. */
   target: AuditTarget | null;
   since: string | null;
   until: string | null;

@@ -79,7 +79,7 @@ export async function findGrantPayload(db: Db, id: string): Promise<Record<strin
   return row ? (row.payload as Record<string, unknown>) : null;
 }
 
-/** Whether a user has a usable connection with a client. */
+/** Returns whether a user has a usable connection with a client. */
 export async function hasConnection(db: Db, userId: number, clientId: string): Promise<boolean> {
   const found = await db
     .selectFrom('oauth_connections as c')
@@ -194,7 +194,7 @@ interface ConnectionSummary {
   expires_at: string;
   revoked_at: string | null;
   revoked_reason: string | null;
-  /** Whether it can be used now. */
+  /** True = it can be used now. */
   live: boolean;
 }
 

@@ -30,7 +30,7 @@ export async function insertToken(db: Db, { hash, kind, connectionId, payload, t
 
 interface StoredToken {
   payload: Record<string, unknown>;
-  /** When it was used, for those that may be used once; null = never. */
+  /** Time of its use, for tokens that may be used once; null = never. */
   consumedAt: string | null;
 }
 

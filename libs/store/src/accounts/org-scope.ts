@@ -14,8 +14,9 @@ export interface ReadScope {
 }
 
 /**
- * What a connection or a logged-in user may read now: one organisation, and in it all enabled repos or some. Only the
- * checks of an access token and of a membership create one, so a function that requires it cannot be called without.
+ * Scope that a connection or a logged-in user may read now: one organisation, and in it all enabled repos or some. Only
+ * the checks of an access token and of a membership create one, so a function that requires it cannot be called
+ * without.
  */
 export interface OrgScope extends ReadScope {
   readonly userId: number;
@@ -174,7 +175,7 @@ const byMember = prepared('scope-by-member', (db, p: Params<{ tenantId: number; 
 );
 
 /**
- * What a logged-in user may read in an organisation. Use the primary: a replica may not have a removal yet.
+ * Finds what a logged-in user may read in an organisation. Use the primary: a replica may not have a removal yet.
  * @returns null when the user is no member, or disabled.
  */
 export async function findMemberScope(primary: Db, tenantId: number, userId: number): Promise<OrgScope | null> {

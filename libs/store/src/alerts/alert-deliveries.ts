@@ -7,7 +7,7 @@ import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import { type AlertRow, toAlert } from './alerts.ts';
 
-/** Whether the message is about an alert or a day; values of the table's check constraint. */
+/** Row of a delivery, whose message is about an alert or about a day; the table's check constraint permits no other. */
 export type DeliveryRow = Omit<Selectable<DB['alert_deliveries']>, 'type' | 'alert' | 'digest'> & {
   /** Address of the alert's issue on its host; null where it has none. */
   issue_url: string | null;

@@ -14,7 +14,7 @@ export interface Sighting {
   issue_number: number | null;
   worker_id: string | null;
   value: number;
-  /** For the message: a name, a state, an error. */
+  /** Detail for the message: a name, a state, an error. */
   detail: string | null;
 }
 

@@ -11,7 +11,7 @@ export interface AgentScore {
   mergedIssues: number;
   /** Without a request for changes before the merge. */
   passedReview: number;
-  /** With a recorded check of the merged head; `passedChecks` of them never failed their checks. */
+  /** Number of issues with a recorded check of the merged head; `passedChecks` of them never failed their checks. */
   checkedIssues: number;
   passedChecks: number;
   reverts: number;

@@ -73,7 +73,7 @@ interface IssueOfRepo {
   issue_id: number | null;
 }
 
-/** What the number of the filter means in each repo of its scope: numbers are unique only within a repo. */
+/** Finds the issue of the filter's number in each repo of its scope: numbers are unique only within a repo. */
 async function issuesOf(fleet: Db, { tenantId, repoId, issue }: EventFilter): Promise<IssueOfRepo[]> {
   const { rows } = await sql<IssueOfRepo>`
     ${fleetNote('operators see all tenants')}

@@ -67,7 +67,7 @@ const costs = (p: Params<Query>) => sql`
   from cost_events c join weeks w on ${inWeek('c.created_at')}
   where ${ofRepo(p, 'c')} and ${lately('c.created_at')} and c.issue_id is not null group by w.week`;
 
-/** By the time of the claim, whose index covers the runs. */
+/** Counts model calls and their issues by the week of the claim, because the index of claim times covers the runs. */
 const calls = (p: Params<Query>) => sql`
   select w.week, sum(v.turns) as turns, count(distinct r.issue_id) as issues
   from runs r

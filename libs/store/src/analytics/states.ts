@@ -6,9 +6,9 @@ import { movesOfRows } from './rollups/aggregate.ts';
 import { cellsOf, middleOf } from './rollups/sums.ts';
 import { type AnalyticsScope, atLevel, waitingFacts, within } from './scope.ts';
 
-/** How many issues are in a state now (`bucket` null), or the change between two bucket ends. */
+/** Number of issues that are in a state now (`bucket` null), or the change between two bucket ends. */
 interface StateChange {
-  /** How many bucket ends lie at or before the change. */
+  /** Number of bucket ends that lie at or before the change. */
   bucket: number | null;
   state: State;
   n: number;
@@ -96,7 +96,7 @@ const ALL_STATES = sql.lit(`{${STATES.join(',')}}`);
 export const shortestDwellTimes = (reached: ReadonlyMap<State, number>): number =>
   [...reached].reduce((sum, [state, n]) => sum + (state === 'new' ? 0 : n), 0);
 
-/** How many issues admitted since then have been in each state; states without issues are omitted. */
+/** Counts the issues admitted since then that have been in each state; states without issues are omitted. */
 export async function reachedStates(fleet: Db, scope: AnalyticsScope, since: Date): Promise<Map<State, number>> {
   const { from, minute } = edgeOf(since);
   const { rows } = await sql<{ state: State; n: number }>`

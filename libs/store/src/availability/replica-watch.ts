@@ -50,7 +50,7 @@ export class ReplicaWatch {
     return this.#lagSeconds;
   }
 
-  /** Whether reads use the replica. */
+  /** True = reads use the replica. */
   get isUsable(): boolean {
     return this.#options.store.replica?.state.isUsable ?? false;
   }

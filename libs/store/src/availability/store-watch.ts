@@ -7,7 +7,7 @@ import { assertSchema, SchemaError } from '../schema/schema.ts';
 import { mayChangeSchema } from '../schema/service-roles.ts';
 
 const EVERY_MS = 2_000;
-/** As long as a pool waits for a connection: a busy store is not a lost one. */
+/** Deadline in ms, as long as a pool waits for a connection: a busy store is not a lost one. */
 const DEADLINE_MS = 5_000;
 
 type StoreState = 'connected' | 'unreachable' | 'outdated';

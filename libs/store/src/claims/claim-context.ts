@@ -6,9 +6,9 @@ import { contextColumns, contextOf, type IssueContextRow, ownPr } from '../issue
 import type { BookedCall } from '../records/records.ts';
 import { type HeldTask, heldBy } from '../workers/present-workers.ts';
 
-/** What the end of a claim depends on beside its issue and its run. */
+/** Rows that the end of a claim depends on, beside its issue and its run. */
 export interface ClaimContextRow {
-  /** For a claim without an issue only the repo says something. */
+  /** Context of the issue; a claim without an issue has only that of the repo. */
   context: IssueContextRow;
   /** Recorded values of each model call of the run, by index. */
   calls: Map<number, BookedCall>;

@@ -27,7 +27,7 @@ type Part = RawBuilder<unknown>;
 interface Locking {
   /** The condition on the token. */
   those: Part;
-  /** What a statement does about an issue or a run that another transaction has locked. */
+  /** Lock clause that handles an issue or a run that another transaction has locked. */
   busy: Part;
   withWorker: boolean;
 }

@@ -21,18 +21,18 @@ interface OfTask {
   taskType: TaskType;
 }
 
-/** What the payload of a task contains beside its issue. */
+/** Content of a task's payload, beside its issue. */
 export interface TaskFacts extends Pick<RepoRow, 'owner' | 'name' | 'clone_url' | 'default_branch' | 'setup_command'> {
   /** The pipeline's own open pull request. */
   pr: Pick<PullRequestRow, 'number' | 'url' | 'head_sha' | 'head_ref' | 'title' | 'body'> | null;
   prompt: { version: number; instructions: string } | null;
-  /** Whether there may be snippets about the repo. */
+  /** True = there may be snippets about the repo. */
   has_intelligence: boolean;
   /** Oldest first, of each kind the newest MOST_POSTS_OF_KIND. */
   posts: Post[];
   /** The newest 20, newest first. */
   attempts: EndedRun[];
-  /** By name, at most 100. */
+  /** Checks by name, at most 100. */
   checks: NonNullable<TaskPayload['checks']>;
 }
 

@@ -27,11 +27,11 @@ export interface Place {
 interface Detector<Row> {
   /** One row per issue; a scope restricts it inside, where indexes can use it. */
   query(scope: Scope): RawBuilder<Place & Row>;
-  /** What distinguishes one finding from another for a reader. */
+  /** Returns the details that distinguish one finding from another for a reader. */
   detail(row: Row): Record<string, unknown>;
 }
 
-/** How a table names the issue of a row; without a number its rows are whole repos. */
+/** Columns with which a table names the issue of a row; without a number its rows are whole repos. */
 interface PlaceColumns {
   repo: string;
   number?: string;

@@ -181,7 +181,7 @@ export interface CostSummary {
 
 type Query = { tenantId: number; repoIds: readonly number[] | null; repoKey: string | null; dayStart: string };
 
-/** By repo ids, each of which is a range of the index. */
+/** Restricts a table to the scope by repo ids, each of which is a range of the index. */
 const inReach =
   (p: Params<Query>): Of =>
   (alias) =>

@@ -5,7 +5,7 @@ import { svcNow } from '../driver/clock.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote, jsonb } from '../driver/fragments.ts';
 
-/** What a retry repeats: the refused decision, or the host operation that failed permanently. */
+/** Cause that a retry repeats: the refused decision, or the host operation that failed permanently. */
 export type DeadLetterCause = { kind: 'decision'; cause: Cause } | { kind: 'projection'; projectionId: number };
 
 interface NewDeadLetter {

@@ -33,7 +33,7 @@ const arrayOf =
 
 const verbatim: Parse = (text) => text;
 
-/** By type oid. */
+/** Parsers by type oid. */
 const PARSERS: ReadonlyMap<number, Parse> = new Map<number, Parse>([
   [pg.types.builtins.INT8, parseNumber],
   [1016, arrayOf(parseNumber)],
@@ -46,7 +46,7 @@ const PARSERS: ReadonlyMap<number, Parse> = new Map<number, Parse>([
 ]);
 
 /**
- * How column values become JavaScript values, for one pool (nothing global is changed):
+ * Parsers that convert column values to JavaScript values, for one pool (nothing global is changed):
  * int8 and numeric -> number (saturated at ±2^53 - 1), timestamptz -> ISO 8601 string, date -> `YYYY-MM-DD`.
  */
 export const columnTypes: CustomTypesConfig = {

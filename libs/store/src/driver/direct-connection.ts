@@ -22,7 +22,7 @@ export class Session {
   readonly #client: pg.Client;
   readonly #clock: () => number;
   #last: Promise<unknown> = Promise.resolve();
-  /** When the last statement that the server answered was sent. */
+  /** Time at which the last statement that the server answered was sent. */
   #confirmedAt: number;
 
   /** @param clock milliseconds, monotonic. */

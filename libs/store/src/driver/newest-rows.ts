@@ -4,7 +4,7 @@ const MINUTE_MS = 60_000;
 /** Each is sixteen times as long as the one before; the last has no beginning. */
 const WINDOWS_MS = [1, 16, 16 ** 2, 16 ** 3, 16 ** 4, Number.POSITIVE_INFINITY].map((minutes) => minutes * MINUTE_MS);
 
-/** How many rows there are in all, and the time in which they were made. */
+/** Total number of rows, and the time in which they were made. */
 export interface RowCount {
   total: number;
   /** Milliseconds; 0 = not known. */

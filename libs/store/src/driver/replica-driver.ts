@@ -1,7 +1,7 @@
 import type { DatabaseConnection, Driver } from 'kysely';
 import { isUnavailable } from './store-errors.ts';
 
-/** Whether reads may use the replica; set by ReplicaWatch and by a connection that fails. */
+/** State of the replica: whether reads may use it. Set by ReplicaWatch and by a connection that fails. */
 export class ReplicaState {
   isUsable = true;
 }

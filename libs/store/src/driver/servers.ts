@@ -76,7 +76,7 @@ export function isDatabaseUrl(text: string): boolean {
   }
 }
 
-/** Whether connections need the server that accepts writes. */
+/** Servers that connections may use: the one that accepts writes, or any. */
 type ServerRole = 'primary' | 'any';
 
 /** The server is a standby. Code `cannot_connect_now`: it may be promoted, or another server is the primary. */

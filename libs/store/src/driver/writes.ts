@@ -71,7 +71,7 @@ export function footprintOf(text: string): Footprint {
   };
 }
 
-/** Whether `later` would run differently beside or before `earlier` than after it. */
+/** Returns whether `later` would run differently beside or before `earlier` than after it. */
 export function dependsOn(later: Footprint, earlier: Footprint): boolean {
   return !later.names.isDisjointFrom(earlier.writes);
 }
@@ -171,7 +171,7 @@ function placed({ text, parameters }: Template, offset: { count: number }): stri
 
 const mergedPatches = new Map<string, Patch | null>();
 
-/** What both patches do, one after the other; null when a value of the second reads what the first writes. */
+/** Merges two patches into one that does both in order; null when a value of the second reads what the first writes. */
 function mergePatches(first: Patch, second: Patch): Patch | null {
   const names = `${first.name} ${second.name}`;
   const known = mergedPatches.get(names);

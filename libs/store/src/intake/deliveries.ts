@@ -6,7 +6,7 @@ import { type Params, prepared } from '../driver/prepared.ts';
 
 export interface Delivery {
   delivery_id: string;
-  /** What it is about: deliveries of one lane are handled in order of arrival. */
+  /** Subject of the delivery: deliveries of one lane are handled in order of arrival. */
   lane: string;
   events: HostEvent[];
   attempts: number;

@@ -10,7 +10,7 @@ import { mergedWrite, type Params, prepared, preparedWrite } from '../driver/pre
  * with the issue's row locked.
  */
 export type HostFactsRow = Omit<Selectable<DB['issue_host_facts']>, 'label_times'> & {
-  /** When each label was last added or removed, since `labels_at`. */
+  /** Time at which each label was last added or removed, since `labels_at`. */
   label_times: Record<string, string>;
 };
 

@@ -7,7 +7,7 @@ import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
 
 export type PullRequestRow = Selectable<DB['pull_requests']>;
 
-/** Whether a pull request is on the branch that the pipeline names; workers may name another one. */
+/** True for a pull request on the branch that the pipeline names; workers may name another one. */
 export const onOwnBranch = sql<boolean>`starts_with(head_ref, ${sql.lit(OWN_BRANCH_PREFIX)})`;
 
 /** The statement of `ownPullRequest` for some columns, also a part of others. */

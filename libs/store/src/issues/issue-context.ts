@@ -26,13 +26,13 @@ export interface IssueContextRow {
   ending: Ending;
 }
 
-/** What the end of an issue depends on. */
+/** Facts that the end of an issue depends on. */
 interface Ending {
-  /** Whether one of its pull requests was merged, also one of a person. */
+  /** True = one of its pull requests was merged, also one of a person. */
   isMerged: boolean;
-  /** Whether findings are resolved by its end. */
+  /** True = its end resolves findings. */
   resolvesFindings: boolean;
-  /** Whether it has a retrospect task from an earlier end. */
+  /** True = it has a retrospect task from an earlier end. */
   hasRetrospect: boolean;
 }
 

@@ -77,7 +77,7 @@ export interface IssueEvent {
   status: string;
   details: Record<string, unknown> | null;
   state: string;
-  /** With microseconds, as `since` takes it. */
+  /** Time with microseconds, as `since` takes it. */
   createdAt: string;
 }
 

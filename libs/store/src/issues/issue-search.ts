@@ -16,17 +16,17 @@ export interface IssueSearch {
   what: { number: number } | { text: string } | null;
 }
 
-/** What operators see of a listed issue beside its list item. */
+/** Facts about a listed issue that operators see beside its list item. */
 interface OperatorFacts {
   repo: string;
   tenant: string;
-  /** Of the pending or claimed task; null without one. */
+  /** Attempt of the pending or claimed task; null without one. */
   attempt: number | null;
   maxAttempts: number | null;
   /** Null = the state has no limit. */
   slaMinutes: number | null;
   unreportedCosts: number;
-  /** Of the head of the open pull request; null without one or without checks. */
+  /** State of the checks of the head of the open pull request; null without one or without checks. */
   checks: CheckState | null;
 }
 

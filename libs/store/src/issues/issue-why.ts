@@ -45,7 +45,7 @@ interface LastError {
 }
 
 type OfIssue = Omit<WhyFacts, 'repo' | 'task' | 'lastTrigger'> & {
-  /** What its trace id is computed from. */
+  /** Issue from which its trace id is computed. */
   traced: TracedIssue;
   title: string;
   isBlocked: boolean;
@@ -54,7 +54,7 @@ type OfIssue = Omit<WhyFacts, 'repo' | 'task' | 'lastTrigger'> & {
   lastError: LastError | null;
   /** Null = agents work on the text that the host shows. */
   textChange: { changedAt: string; changedBy: string | null; sha256: string } | null;
-  /** Of the head of its own open pull request, by name, at most 100. */
+  /** Checks of the head of its own open pull request, by name, at most 100. */
   headChecks: HeadCheck[];
   /** Work tasks before others. */
   tasks: WhyTask[];
@@ -134,7 +134,7 @@ const repoUnavailable = (tenant: Tenant) => sql`(
     from repos r where r.tenant_id = ${tenant} and r.id = i.repo_id and r.unavailable is not null
   ) q)`;
 
-/** Of the newest failed run, even if an earlier run succeeded. */
+/** Error of the newest failed run, even if an earlier run succeeded. */
 const lastError = (tenant: Tenant) => sql`(
   select row_to_json(q) from (
     select r.error_message as message, r.agent as "agentName", r.error_fingerprint as fingerprint,
@@ -152,7 +152,7 @@ const textChange = (tenant: Tenant) => sql`(
     where c.tenant_id = ${tenant} and c.issue_id = i.id and c.changed_sha256 is not null
   ) q)`;
 
-/** Of the head that the merge waits with; a wait for an earlier head is over. */
+/** Wait for checks of the head with which the merge waits; a wait for an earlier head is over. */
 const checksWait = (tenant: Tenant) => sql`(
   select row_to_json(q) from (
     select w.checks_wait ->> 'verdict' as verdict, w.checks_wait -> 'waitsFor' as "waitsFor",

@@ -24,7 +24,7 @@ const msInState = sql<number>`
   greatest(0, (extract(epoch from (svc_now() - state_entered_at)) * 1000)::bigint)`.as('ms_in_state');
 const lateUs = sql<number>`
   greatest(0, (extract(epoch from (state_entered_at - svc_now())) * 1000000)::bigint)`.as('late_us');
-/** What a locked issue has beside its columns. */
+/** Values that a locked issue has beside its columns. */
 export const AT_LOCK = [now, msInState, lateUs] as const;
 
 const locked = prepared('lock-issue', (db, p: Params<{ tenantId: number; issueId: number }>) =>
@@ -151,7 +151,10 @@ const byId = prepared('issue-by-id', (db, p: Params<{ tenantId: number; issueId:
 export const issueById = (db: Db, tenantId: number, issueId: number): Promise<Selectable<DB['issues']> | undefined> =>
   byId.first(db, { tenantId, issueId });
 
-/** When the host last changed the issue of a repo that has been unchanged for longest; null when the repo has none. */
+/**
+ * Returns when the host last changed the issue of a repo that has been unchanged for longest; null when the repo has
+ * none.
+ */
 export async function oldestHostUpdate(db: Db, tenantId: number, repoId: number): Promise<string | null> {
   const row = await db
     .selectFrom('issues')

@@ -23,7 +23,7 @@ export interface TimelineEntry {
   details: Record<string, unknown> | null;
 }
 
-/** In the order of the union; columns that a source does not have are null. */
+/** Columns in the order of the union; columns that a source does not have are null. */
 const COLUMNS = {
   id: 'text',
   at: 'timestamptz',

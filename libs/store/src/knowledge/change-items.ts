@@ -4,7 +4,10 @@ import { svcNow } from '../driver/clock.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
-/** On a distributed store this statement runs on all nodes; all that follow name the tenant. */
+/**
+ * Finds the tenant and the repo of an item. On a distributed store this statement runs on all nodes; all that follow
+ * name the tenant.
+ */
 export const locateItem = (fleet: Db, id: string): Promise<{ tenant_id: number; repo_id: number } | undefined> =>
   fleet
     .selectFrom('intelligence_items')

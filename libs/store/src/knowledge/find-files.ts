@@ -18,7 +18,7 @@ interface FileClues {
 export interface FoundFile {
   path: string;
   how: 'text' | 'symbol' | 'path' | 'name' | 'trigram';
-  /** For text: the sum of weight and rarity; for trigrams: 0 to 1; else 1. */
+  /** Score of a text: the sum of weight and rarity; of trigrams: 0 to 1; else 1. */
   score: number;
   /** Index of the criterion, counted from 1. */
   clues: number[];

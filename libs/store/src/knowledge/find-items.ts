@@ -21,9 +21,9 @@ export interface FoundItem {
   itemId: string;
   how: 'text' | 'scope' | 'precedent' | 'repo';
   score: number;
-  /** For text: the matching words, counted from 1. */
+  /** Numbers of the matching words of a text, counted from 1. */
   clues: number[];
-  /** For scopes: the name of the scope. */
+  /** Names of the matching scopes. */
   refs: string[];
 }
 
@@ -114,6 +114,6 @@ export const countUnusable = async (
   { tenantId, repoId, words }: Pick<ItemClues, 'tenantId' | 'repoId' | 'words'>,
 ): Promise<number> => (await left.first(read, { tenantId, repoId, words }))?.n ?? 0;
 
-/** Whether a repo has any item: one probe, so that a claim in a new repo costs nothing more. */
+/** Returns whether a repo has any item: one probe, so that a claim in a new repo costs nothing more. */
 export const hasIntelligence = (p: Params<{ tenantId: number; repoId: number }>): RawBuilder<boolean> =>
   sql`exists (select from intelligence_items t where t.tenant_id = ${p('tenantId')} and t.repo_id = ${p('repoId')})`;

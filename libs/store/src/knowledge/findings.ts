@@ -148,7 +148,10 @@ const byId = prepared(
 export const findingById = (db: Db, tenantId: number, id: string): Promise<ListedFinding | undefined> =>
   byId.first(db, { tenantId, id });
 
-/** On a distributed store this statement runs on all nodes; all that follow name the tenant. */
+/**
+ * Finds the tenant of a finding. On a distributed store this statement runs on all nodes; all that follow name the
+ * tenant.
+ */
 export const locateFinding = (
   fleet: Db,
   id: string,

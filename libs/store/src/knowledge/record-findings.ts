@@ -11,7 +11,7 @@ export interface RecordedFinding {
   input: FindingInput;
   /** `repeated` = it existed, settled or not, and was counted. */
   what: 'opened' | 'reopened' | 'repeated';
-  /** How often it was reported, this time included. */
+  /** Number of reports, this one included. */
   occurrences: number;
 }
 

@@ -10,13 +10,13 @@ import type { ProjectionRow } from './projections.ts';
 
 interface Attempts {
   tenantId: number;
-  /** Of the entries. */
+  /** Ids of the entries. */
   ids: readonly number[];
-  /** Of the leader that sends the entries; null without one. */
+  /** Epoch of the leader that sends the entries; null without one. */
   epoch: number | null;
 }
 
-/** What the store shows of the issue of an entry. */
+/** Columns of the issue of an entry. */
 interface ShownIssue {
   id: number;
   state: State;
@@ -26,7 +26,7 @@ interface ShownIssue {
 }
 
 export interface BegunAttempt {
-  /** As it was before the attempt: with the start of an earlier one that was interrupted or ended in doubt. */
+  /** Entry as it was before the attempt: with the start of an earlier one that was interrupted or ended in doubt. */
   projection: ProjectionRow;
   repo: RepoRow;
   /** Found by its number: the entry may have been queued before the issue had a record. Null = it has none. */
@@ -117,7 +117,7 @@ export async function insertFailedAttempt(
   await insertEnded.run(tx, { tenantId, id, startedAt, outcome, error });
 }
 
-/** Whether an attempt of the entry succeeded: it is complete, or was before it was retried or discarded. */
+/** Returns whether an attempt of the entry succeeded: it is complete, or was before it was retried or discarded. */
 export async function hasSucceeded(
   db: Db,
   { tenant_id, id }: Pick<ProjectionRow, 'tenant_id' | 'id'>,

@@ -17,7 +17,7 @@ export interface SendableProjection {
   repo_id: number;
   issue_number: number;
   action: ProjectionAction;
-  /** Whether its lane has another entry behind it. */
+  /** True = its lane has another entry behind it. */
   has_next: boolean;
 }
 
@@ -84,7 +84,10 @@ export async function hasOpenProjections(
   return (await anyOpen.first(tx, { tenantId, repoId, number, statuses, lanes })) !== undefined;
 }
 
-/** Whether an entry of this type is pending for the issue. Reads the open entries of the issue (index projections_open). */
+/**
+ * Returns whether an entry of this type is pending for the issue. Reads the open entries of the issue (index
+ * projections_open).
+ */
 export async function isProjectionPending(tx: Tx, issue: IssueKey, type: ProjectionAction['type']): Promise<boolean> {
   const row = await tx
     .selectFrom('projections')

@@ -53,7 +53,7 @@ export async function completeWithoutAttempt(tx: Tx, tenantId: number, id: numbe
     .execute();
 }
 
-/** Whether the issue has a later entry of the same type. Cost: the entries of the issue. */
+/** Returns whether the issue has a later entry of the same type. Cost: the entries of the issue. */
 export async function hasLaterProjection(db: Db, projection: ProjectionRow): Promise<boolean> {
   const row = await db
     .selectFrom('projections')
@@ -86,8 +86,8 @@ const lastCompleted = prepared('last-completed-projection', (db, p: Params<OfIss
 );
 
 /**
- * When the newest write for an issue completed; earlier host views may be older than our own writes. Cost: the entries
- * of the issue, by index projections_of_issue.
+ * Returns when the newest write for an issue completed; earlier host views may be older than our own writes. Cost: the
+ * entries of the issue, by index projections_of_issue.
  */
 export async function lastCompletedAt(tx: Tx, issue: IssueKey): Promise<string | null> {
   const { tenant_id: tenantId, repo_id: repoId, issue_number: number } = issue;

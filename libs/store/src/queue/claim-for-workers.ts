@@ -14,7 +14,7 @@ interface CheckedClaimer extends Claimer {
 
 interface CheckedClaimInput extends ClaimInput {
   claimers: readonly CheckedClaimer[];
-  /** Whether tasks may be claimed now; otherwise the requests are only checked. */
+  /** True = tasks may be claimed now; otherwise the requests are only checked. */
   isOpen: boolean;
 }
 

@@ -19,7 +19,7 @@ export interface Claimed {
   lease_expires_at: string;
 }
 
-/** Who may claim what, and the answer: the parts in which statements that claim differ. */
+/** Parts in which statements that claim differ: the tasks to claim, their agents, and the answer. */
 export interface Claiming {
   /** CTEs, of which `ready` (n, worker_id, hash) has a row for each task to claim; n counts them from 1. */
   ctes: RawBuilder<unknown>;

@@ -8,7 +8,7 @@ import { type Params, prepared } from '../driver/prepared.ts';
 import type { Claimed } from './claim-statement.ts';
 import type { TaskRef } from './tasks.ts';
 
-/** How long a claim may last without a start, progress or heartbeat; milliseconds. */
+/** Time limits of a claim without a start, progress or heartbeat; milliseconds. */
 export type ClaimLimits = Pick<Settings, 'claimToStartMs' | 'stallMs' | 'workerSilenceMs'>;
 
 /** A locked claimed task, evaluated by the store's clock. */

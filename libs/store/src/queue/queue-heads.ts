@@ -8,7 +8,7 @@ export const MAX_CLAIMERS = 64;
 export interface Claim {
   tenantId: number;
   taskTypes: readonly string[];
-  /** With the one that stands for any agent. */
+  /** Agents, with the one that stands for any agent. */
   agents: readonly string[];
   workerIds: readonly string[];
   tokenHashes: readonly string[];
@@ -44,7 +44,7 @@ export const someRepos = (p: Params<ClaimInRepos>): Scope => ({
   of: (alias) => sql`and repo_id = ${sql.ref(`${alias}.repo_id`)}`,
 });
 
-/** What the claim order compares. */
+/** Columns that the claim order compares. */
 const PLACE = sql`priority, turn, id`;
 
 /** The rows of the CTE `head` with their number n in claim order. */

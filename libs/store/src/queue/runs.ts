@@ -165,7 +165,7 @@ export async function closeRun(tx: Tx, tenantId: number, runId: number, end: Run
   });
 }
 
-/** How often tasks that move the issue have failed with the same error before. */
+/** Counts earlier failures with the same error of tasks that move the issue. */
 export async function countSameFailures(
   tx: Tx,
   tenantId: number,

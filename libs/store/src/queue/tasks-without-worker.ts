@@ -4,7 +4,7 @@ import { msInterval } from '../driver/clock.ts';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
-/** Whether worker `w` takes tasks of the type and repo of task `t`, whose repo is `r`. */
+/** True = worker `w` takes tasks of the type and repo of task `t`, whose repo is `r`. */
 export const SERVES = sql<boolean>`
   t.task_type = any(w.task_types)
   and (w.repos = '{}' or exists (select from unnest(w.repos) slug where lower(slug) = r.slug_key))`;
@@ -18,7 +18,7 @@ const WAITS = sql<boolean>`t.status = 'pending' and t.held is null and t.ready_a
 export const IS_OPEN = sql<boolean>`r.enabled and r.unavailable is null`;
 
 /**
- * Whether no worker could claim a task `t` of repo `r`. A busy worker counts, and one that ends with its current task,
+ * True = no worker could claim a task `t` of repo `r`. A busy worker counts, and one that ends with its current task,
  * because another usually replaces it; one that an operator drains does not.
  */
 export const hasNoWorker = (tenant: RawBuilder<unknown>) => sql<boolean>`not exists (
@@ -27,7 +27,7 @@ export const hasNoWorker = (tenant: RawBuilder<unknown>) => sql<boolean>`not exi
       and ((w.left_at is null and w.status <> 'offline') or w.last_heartbeat_at > svc_now() - ${GRACE})
       and (t.compared_agent = ${sql.lit(ANY_AGENT)} or t.compared_agent = any(w.agents)) and ${SERVES})`;
 
-/** Whether task `t` waits and no worker could claim it. */
+/** True = task `t` waits and no worker could claim it. */
 export const isWithoutWorker = (tenant: RawBuilder<unknown>): RawBuilder<boolean> => sql<boolean>`(
     ${WAITS} and exists (
       select from repos r where r.tenant_id = ${tenant} and r.id = t.repo_id and ${IS_OPEN} and ${hasNoWorker(tenant)}))`;

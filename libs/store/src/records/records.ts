@@ -23,7 +23,7 @@ interface TransitionInput {
   lateUs: number;
   /** ISO 8601. */
   enteredPipelineAt: string;
-  /** Whether this is the first time in the new state. */
+  /** True = the issue is in the new state for the first time. */
   isFirst: boolean;
 }
 
@@ -137,7 +137,7 @@ interface Move {
   to: State;
   /** Time of admission; null = now. */
   cohort: string | null;
-  /** Whether it is in that state for the first time. */
+  /** True = the issue is in that state for the first time. */
   first: boolean;
   stay: number | null;
 }

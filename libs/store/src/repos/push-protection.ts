@@ -3,7 +3,7 @@ import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import type { RepoRow } from './repos.ts';
 
-/** How long the host's answer about its own settings is valid. */
+/** Validity in ms of the host's answer about its own settings. */
 const TRUSTED_MS = 24 * 60 * 60_000;
 
 /**

@@ -27,11 +27,11 @@ export interface RepoInput {
   poolSize: number | null;
   installationId: number | null;
   enabled: boolean;
-  /** Which checks a merge waits for; absent = as stored, at first `required`. */
+  /** Checks that a merge waits for; absent = as stored, at first `required`. */
   checks?: CheckPolicy;
   /** Preferred way of merging; absent = as stored, at first `squash`. */
   mergeMethod?: MergeMethod;
-  /** Whether pull requests are merged one after another; absent = as stored, at first `off`. */
+  /** Setting that merges pull requests one after another; absent = as stored, at first `off`. */
   mergeTrain?: MergeTrain;
   /** Agents that are compared; null = none, absent = as stored. */
   compare?: Comparison | null;

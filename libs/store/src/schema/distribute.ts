@@ -26,7 +26,7 @@ interface Table {
 /** The first of the distributed tables; the shards of the others are kept beside its own. */
 const FIRST = 'repos';
 
-/** What the operator must do first; the message names it. */
+/** Action that the operator must take first; the message names it. */
 export class DistributionError extends Error {
   constructor(message: string) {
     super(message);

@@ -1,7 +1,7 @@
 export type Placement = 'reference' | 'local';
 
 /**
- * Where a table lives on a distributed store. Whatever is not named here belongs to tenants and is distributed by
+ * Placement of tables on a distributed store. A table that is not named here belongs to tenants and is distributed by
  * tenant_id; naming a table is a decision.
  */
 export const PLACEMENT: Readonly<Record<string, Placement>> = {

@@ -223,7 +223,7 @@ async function schemaOwner(client: pg.Client): Promise<string> {
   return rows[0]?.owner ?? '';
 }
 
-/** Whether the login of these connections may change the schema, which no service needs. One short query. */
+/** Returns whether the login of these connections may change the schema, which no service needs. One short query. */
 export async function mayChangeSchema(db: Db): Promise<boolean> {
   const { rows } = await db.executeQuery<{ may: boolean }>(
     CompiledQuery.raw(`select has_schema_privilege($1, 'CREATE') as may`, [SCHEMA]),

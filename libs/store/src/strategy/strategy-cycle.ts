@@ -12,7 +12,7 @@ export interface StrategyKey {
 
 export interface StrategyLock {
   enabled: boolean;
-  /** When the next cycle is due; null while it is off. */
+  /** Time at which the next cycle is due; null while it is off. */
   due_at: string | null;
   /** The store's time. */
   now: string;
@@ -61,7 +61,7 @@ export async function putOffCycle(tx: Tx, { tenantId, repoId }: StrategyKey, due
     .execute();
 }
 
-/** Whether the cycle of a repo is on; off by default. */
+/** Returns the state of the cycle of a repo: on or off, and when it is due; off by default. */
 export async function automationOf(db: Db, { tenantId, repoId }: StrategyKey): Promise<StrategyAutomation> {
   const row = await db
     .selectFrom('strategy_automation as a')

@@ -13,7 +13,7 @@ export interface StreamEvent {
   tenantId: number;
   type: StreamFact | 'heartbeat';
   data: Record<string, unknown>;
-  /** When the fact was written. */
+  /** Time at which the fact was written. */
   at: string;
 }
 
@@ -120,8 +120,8 @@ export async function streamAfter(fleet: Db, id: number): Promise<StreamEvent[]>
 }
 
 /**
- * Whether the events before this one are gone: deleted by age, or missing for so long that no commit is in progress. The
- * servers of a distributed store finish one commit within milliseconds of each other, not at once.
+ * Returns whether the events before this one are gone: deleted by age, or missing for so long that no commit is in
+ * progress. The servers of a distributed store finish one commit within milliseconds of each other, not at once.
  */
 async function isLost(fleet: Db, { id, at }: StreamEvent): Promise<boolean> {
   const { rows } = await sql<{ lost: boolean }>`

@@ -19,7 +19,7 @@ export interface RunCall {
   /** USD; null = unreported. */
   costUsd: number | null;
   stopReason: string | null;
-  /** When it was first reported. */
+  /** Time at which it was first reported. */
   reportedAt: string;
 }
 
@@ -44,7 +44,7 @@ export interface FinishedRun {
   outcome: string | null;
   errorClass: ErrorClass | null;
   errorMessage: string | null;
-  /** In order. */
+  /** Calls in order. */
   calls: RunCall[];
   /** Its end in microseconds, for the cursor. */
   position: string;

@@ -44,7 +44,7 @@ export const heldByWorker = async (tx: Tx, tenantId: number, id: string): Promis
 interface Presence {
   id: string;
   status: WorkerStatus;
-  /** Whether it ends with its current task. */
+  /** True = it ends with its current task. */
   finishing: boolean;
 }
 

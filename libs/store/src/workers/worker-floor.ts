@@ -17,7 +17,7 @@ export interface FloorWorker {
   draining: boolean;
   registered_at: string;
   last_heartbeat_at: string | null;
-  /** When the first missing heartbeat was due. */
+  /** Time at which the first missing heartbeat was due. */
   silent_since: string | null;
   stalled_since: string | null;
   task: FloorTask | null;
@@ -34,7 +34,7 @@ export interface FloorTask {
   assignee: string | null;
   claimed_at: string;
   running_ms: number;
-  /** When its lease expired, or its progress was due. */
+  /** Time at which its lease expired, or its progress was due. */
   stuck_since: string | null;
 }
 

@@ -9,7 +9,7 @@ export interface WorkerScope {
   tokenId: string;
   tenantId: number;
   repoIds: number[] | null;
-  /** Whether its last use is on record for the current minute. */
+  /** True = its last use is on record for the current minute. */
   isUseRecorded: boolean;
 }
 
@@ -97,7 +97,7 @@ interface WorkerTokenSummary {
   created_at: string;
   /** Null = never. */
   expires_at: string | null;
-  /** To the minute; null = not since this has been recorded. */
+  /** Time of its last use to the minute; null = not since this has been recorded. */
   last_used_at: string | null;
   revoked_at: string | null;
 }

@@ -167,7 +167,7 @@ export async function updateWorker(tx: Tx, tenantId: number, id: string, change:
   await tx.updateTable('workers').set(change).where('tenant_id', '=', tenantId).where('id', '=', id).execute();
 }
 
-/** How long a worker may be silent before it is offline, and before it counts as gone for good; milliseconds. */
+/** Time that a worker may be silent before it is offline, and before it counts as gone for good; milliseconds. */
 export interface SilenceLimits {
   offlineMs: number;
   goneMs: number;
@@ -193,7 +193,10 @@ export const silentWorkers = (
     .limit(limit)
     .execute();
 
-/** How long a locked worker has been silent, by the store's clock: when it went offline, and whether it has left. */
+/**
+ * Returns how long a locked worker has been silent, by the store's clock: when it went offline, and whether it has
+ * left.
+ */
 export async function silenceOf(
   tx: Tx,
   tenantId: number,

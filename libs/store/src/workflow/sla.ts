@@ -20,7 +20,7 @@ export interface SlaBreach {
 
 const DETECTOR = 'sla_breach';
 
-/** By repo id instead of name, so that a renamed repo keeps its alerts. */
+/** Fingerprint with the repo id instead of the name, so that a renamed repo keeps its alerts. */
 const fingerprint = sql<string>`${sql.lit(`${DETECTOR}:`)} || i.repo_id || '#' || i.issue_number`;
 
 /** The limit in minutes for the state of issue `i` with workflow `w`; null = no limit. */

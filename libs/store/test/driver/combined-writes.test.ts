@@ -46,7 +46,7 @@ const read = {
   issues: prepared('test-issues', () => sql<{ n: number }>`select n from issues order by n`),
 };
 
-/** What is read, or changed with a result. */
+/** Statements that read, or change rows with a result. */
 const query = {
   ...read,
   raisedTasks: prepared('test-raised-tasks', () => sql<{ n: number }>`update tasks set n = (n + 41) % 97 returning n`),

@@ -5,7 +5,10 @@ import { newestRows, type RowCount } from '../../src/driver/newest-rows.ts';
 
 const PAGE = 50;
 
-/** Whether each window that was read had a beginning; the reads return so many rows, one after the other. */
+/**
+ * Returns, for each window that was read, whether it had a beginning; the reads return so many rows, one after the
+ * other.
+ */
 async function windowsRead(found: readonly number[], wanted: { offset?: number; among?: RowCount } = {}) {
   const hadBeginning: boolean[] = [];
   const rows = await newestRows(null, { page: PAGE, ...wanted }, async (from: RawBuilder<unknown> | null) => {

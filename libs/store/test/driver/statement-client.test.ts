@@ -18,7 +18,9 @@ const SERIES = 5;
 const ROUNDS = 101;
 const RESULT_OCTETS = 20_000;
 
-/** What a minor collection does not reach: objects that survived two of them, and garbage among these. */
+/**
+ * Counts the octets that a minor collection does not reach: objects that survived two of them, and garbage among these.
+ */
 const promotedOctets = (): number =>
   getHeapSpaceStatistics()
     .filter(({ space_name }) => ['old_space', 'large_object_space'].includes(space_name))

@@ -5,7 +5,7 @@ import { fleetNote } from '../../driver/fragments.ts';
 import { prepared } from '../../driver/prepared.ts';
 import { ALL_SUMS, addTo, everyKind, type Sums } from './sums.ts';
 
-/** For the index that begins with the state. */
+/** All states, for the index that begins with the state. */
 const ANY_STATE = sql.lit(`{${STATES.join(',')}}`);
 
 /**

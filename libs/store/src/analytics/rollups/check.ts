@@ -32,10 +32,10 @@ const notZero = (columns: readonly string[]) =>
     sql` or `,
   );
 
-/** Whether the table has rows of days and months; the others have minutes or hours alone. */
+/** Returns whether the table has rows of days and months; the others have minutes or hours alone. */
 const hasGrains = ({ keys }: Sums): boolean => keys.includes('grain');
 
-/** Of wrong sums, for the log. */
+/** Maximum number of examples of wrong rollups in the log. */
 const MOST_EXAMPLES = 5;
 
 /**

@@ -40,7 +40,9 @@ export interface Sums {
   hoursKeptDays?: number;
   /** Facts that `cells` reads. */
   reads: readonly Facts[];
-  /** From the finest grain, as `c`, to all grains that are stored; repo 0 = all of a tenant, tenant 0 = all. */
+  /**
+   * Aggregation from the finest grain, as `c`, to all grains that are stored; repo 0 = all of a tenant, tenant 0 = all.
+   */
   kinds?: { from: RawBuilder<unknown>; columns: Readonly<Record<string, RawBuilder<unknown>>> };
 }
 

@@ -61,7 +61,7 @@ export interface SchemaMigration {
   breaking?: boolean;
 }
 
-/** In order. Listed by hand, so that bundles contain them and reviewers see the order. */
+/** Migrations in order. Listed by hand, so that bundles contain them and reviewers see the order. */
 export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0001-tenants-and-repos': { up: tenantsAndRepos },
   '0002-issues': { up: issues },
