@@ -26,7 +26,7 @@ const MAX_IDENTITIES = 20;
 
 type IdentityKey = Omit<ExternalIdentity, 'name'>;
 
-/** Who is recorded in the audit log. */
+/** Actor that is recorded in the audit log. */
 interface Actor {
   type: 'operator' | 'system';
   id: string;

@@ -36,7 +36,7 @@ interface Invitation {
   org: string;
   email: string;
   role: string;
-  /** How long it can be accepted, 1 to 30. */
+  /** Days for which it can be accepted, 1 to 30. */
   days: number;
 }
 

@@ -4,7 +4,7 @@ import { insertAuditEntry, inTransaction, type Store } from '@pipeline/store';
 /** A failed login, or the first one of a window that a limit refused. */
 interface FailedLogin {
   kind: 'failed' | 'limited';
-  /** As it was sent. */
+  /** Name as it was sent. */
   name: string;
   address: string;
 }

@@ -8,12 +8,12 @@ const derive = promisify(argon2);
 const COST = { memory: 19_456, passes: 2, parallelism: 1 };
 const TAG_LENGTH = 32;
 
-/** In characters. Longer ones are no harder to guess, and hashing them costs. */
+/** Limits on the length of a password in characters. Longer ones are no harder to guess, and hashing them costs. */
 export const PASSWORD_LENGTH = { min: 12, max: 256 };
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-/** Whether a text is an argon2id hash in the PHC string format, and not a password. */
+/** Returns whether a text is an argon2id hash in the PHC string format, and not a password. */
 export const isPasswordHash = (text: string): boolean => PHC.test(text);
 
 /** The hash for the comparison of an unknown user's password: the same cost, and never equal. */
@@ -33,8 +33,8 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether the password matches the hash. For null (no such user, or one without password) it returns false and takes as
- * long as for a wrong password, so that the timing does not reveal which accounts exist.
+ * Returns whether the password matches the hash. For null (no such user, or one without password) it returns false and
+ * takes as long as for a wrong password, so that the timing does not reveal which accounts exist.
  * @throws Error for a hash that is not argon2id in the PHC format.
  */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {

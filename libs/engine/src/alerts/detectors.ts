@@ -95,7 +95,7 @@ const fromMemory = (
 const warning = 'warning' as const;
 const where = ({ repo, issue_number }: Sighting) => `${repo}${issue_number === null ? '' : `#${issue_number}`}`;
 
-/** In execution order. Other alerts are raised where the problem occurs. */
+/** Detectors in execution order. Other alerts are raised where the problem occurs. */
 const DETECTORS: readonly Detector[] = [
   fromStore(
     { name: 'worker_stalled', severity: warning, threshold: 'workerSilentMinutes' },

@@ -17,13 +17,13 @@ export function pipelineSummary({ counts }: Pick<Counts, 'counts'>): Record<Stat
 /** Current task of an agent and its cost since midnight UTC, in USD. */
 export interface AgentWork {
   costUsd: number;
-  /** As `owner/repo#N`. */
+  /** Issues as `owner/repo#N`. */
   inFlightIssues: string[];
-  /** By the external id of the tenant. */
+  /** Spending by the external id of the tenant. */
   tenantSpend: Record<string, number>;
 }
 
-/** Of every agent that has any, by its name. */
+/** Returns the work of every agent that has any, by its name. */
 export function agentWork(
   { repos }: Pick<Counts, 'repos'>,
   { inFlight, agentSpend, budgets }: Pick<Live, 'inFlight' | 'agentSpend' | 'budgets'>,

@@ -9,7 +9,7 @@ const TIMELINE_BOUNDS = { issues: 50, entries: 20, bytes: 256 * 1024 } as const;
 
 /** The newest part of the timeline of an issue in flight. */
 interface RecentTimeline extends Timeline {
-  /** Whether there are older entries or transitions. */
+  /** True = there are older entries or transitions. */
   truncated: boolean;
   /** See WholeTimeline. */
   staleSinceMs?: number;

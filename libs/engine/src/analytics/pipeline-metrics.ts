@@ -44,7 +44,7 @@ export async function readPipelineMetrics(store: Store, windowDays: MetricWindow
 
 const keyOf = ({ tenant_id, id }: RepoRow) => ({ tenantId: tenant_id, repoId: id });
 
-/** By repo id, for repos with an estimate for any waiting task; milliseconds. */
+/** Returns the time to drain the queue by repo id, for repos with an estimate for any waiting task; milliseconds. */
 async function drainsByRepo(store: Store): Promise<Map<number, number>> {
   const work = (await queuedWork(store.fleet)).filter(({ pending }) => pending > 0);
   const estimates = await durationEstimates(store.fleet, work.map(executorOf));

@@ -15,7 +15,7 @@ export const aggregateDeltas = async ({ store }: Engine): Promise<boolean> =>
 export interface CheckedDay {
   /** YYYY-MM-DD, UTC. */
   day: string;
-  /** Whether it was compared before it ended. If so, a difference is an error; if not, its rollups were missing. */
+  /** True = it was compared before it ended. If so, a difference is an error; if not, its rollups were missing. */
   known: boolean;
   /** Rollup tables with differences, and their size; they are repaired. */
   off: SumsCheck[];

@@ -13,7 +13,7 @@ import type { Engine } from '../context/context.ts';
 const LISTED = 10_000;
 
 interface Consistency {
-  /** By kind, then by repo and issue: at most 10,000 of each kind. */
+  /** Findings by kind, then by repo and issue: at most 10,000 of each kind. */
   findings: ConsistencyFinding[];
   /** Total number. */
   total: number;

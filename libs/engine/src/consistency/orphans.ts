@@ -35,7 +35,7 @@ interface OrphanWatchDeps {
  */
 export class OrphanWatch {
   readonly #deps: OrphanWatchDeps;
-  /** By tenant and repo. */
+  /** Open issues by tenant and repo. */
   #known = new Map<string, OpenIssues>();
 
   constructor(deps: OrphanWatchDeps) {

@@ -7,7 +7,7 @@ export interface Target {
   id: string;
   kind: ConsistencyKind;
   repo: RepoWithTenant;
-  /** Whether several enabled repos have the slug. */
+  /** True = several enabled repos have the slug. */
   shared: boolean;
   number: number;
 }

@@ -35,7 +35,7 @@ export interface Engine {
   settings(): Settings;
   /** 0 <= random < 1, for the jitter of backoffs. */
   random(): number;
-  /** For semantic search of intelligence; without it there is none. */
+  /** Embedder for semantic search of intelligence; without it there is none. */
   embedder?: Embedder;
   /** Set by `fencedBy`: the leadership that all writes require. */
   fence?: Fence;

@@ -56,7 +56,7 @@ export interface OnIssue {
 }
 
 export interface OpenIssue extends OnIssue {
-  /** Whether its repo has an active workflow; otherwise the default one applies. */
+  /** True = its repo has an active workflow; otherwise the default one applies. */
   hasWorkflow: boolean;
 }
 

@@ -2,15 +2,15 @@ import { type Hold, isUsedUp } from '@pipeline/domain';
 import { type IssueRow, spentToday } from '@pipeline/store';
 import type { Engine, TransactionContext } from '../context/context.ts';
 
-/** Whether a tenant has used up its day. Reads nothing without a daily limit, else one row by its key. */
+/** Returns whether a tenant has used up its day. Reads nothing without a daily limit, else one row by its key. */
 export async function isDayUsedUp({ store, settings }: Engine, tenantId: number): Promise<boolean> {
   const { dailyUsd } = settings().costLimits;
   return dailyUsd !== null && isUsedUp(await spentToday(store.tenant, tenantId), dailyUsd);
 }
 
 /**
- * Whether a budget prevents a new task of an issue, including costs of this transaction. The issue is locked and its
- * row current; for a task without an issue only the tenant's day applies.
+ * Returns whether a budget prevents a new task of an issue, including costs of this transaction. The issue is locked
+ * and its row current; for a task without an issue only the tenant's day applies.
  */
 async function isHeldByBudget(
   unit: TransactionContext,

@@ -2,7 +2,7 @@ import type { ModelPrice } from '@pipeline/domain';
 import { modelPrices, removeModelPrice as removePrice, setModelPrice as setPrice } from '@pipeline/store';
 import { type Admin, administer, audit, notFound, refuse } from '../context/admin.ts';
 
-/** Of a numeric(12,6). */
+/** Maximum of a numeric(12,6), in USD. */
 const MOST_USD = 999_999;
 
 /** Prices for calls without a cost, USD per million tokens; by pattern. */

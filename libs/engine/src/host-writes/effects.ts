@@ -37,7 +37,7 @@ const EFFECTS: Partial<Record<ProjectionAction['type'], Effect>> = {
   createIssue: onCreatedIssue,
 };
 
-/** Whether anything follows from this host write once it was executed. */
+/** Returns whether anything follows from this host write once it was executed. */
 export const hasEffects = ({ type }: ProjectionAction): boolean => EFFECTS[type] !== undefined;
 
 /** Applies what follows from a host write that was executed. */

@@ -8,9 +8,9 @@ import type { Sending } from './sending.ts';
 type Merge = Extract<ProjectionAction, { type: 'mergePR' }>;
 
 /**
- * Whether a merge may go on, in a repo that merges one pull request after another. All others are postponed without a
- * request to the host, and record the pull request that they wait for. The choice is made under a lock of the repo's
- * train, so that of two replicas, and of concurrent attempts, one answer is true.
+ * Returns whether a merge may start, in a repo that merges one pull request after another. All others are postponed
+ * without a request to the host, and record the pull request that they wait for. The choice is made under a lock of the
+ * repo's train, so that of two replicas, and of concurrent attempts, one answer is true.
  */
 export function isItsTurn(engine: Engine, sending: Sending, action: Merge): Promise<boolean> {
   return inTenant(engine, sending.projection.tenant_id, async (unit) => {

@@ -4,7 +4,7 @@ import type { TransactionContext } from '../context/context.ts';
 import { ENGINE, type IssueContext } from '../context/issue-context.ts';
 import { recordPipelineEvent } from '../records/records.ts';
 
-/** Whether an issue waits for the host to execute this. */
+/** Returns whether an issue waits for the host to execute this. */
 export const isAwaited = ({ type }: ProjectionAction): boolean => AWAITED_WRITES[type] !== undefined;
 
 /**

@@ -6,6 +6,6 @@ export interface Sending {
   repo: RepoRow;
   /** An earlier attempt was interrupted or ended in doubt: the host may have executed it. */
   mayHaveHappened: boolean;
-  /** Of the leader that began the attempt; null without one. */
+  /** Epoch of the leader that began the attempt; null without one. */
   epoch: number | null;
 }

@@ -111,10 +111,10 @@ async function lockEntry(unit: TransactionContext, sent: ProjectionRow): Promise
 interface Settled<S extends ExecuteResult['status']> {
   /** Null for an issue without a record: the entry is settled, without consequences. */
   subject: IssueContext | null;
-  /** Of that issue. */
+  /** Current work of that issue. */
   work: CurrentWork | null;
   projection: ProjectionRow;
-  /** In doubt before this attempt; only a result of the write itself ends the doubt. */
+  /** True = in doubt before this attempt; only a result of the write itself ends the doubt. */
   mayHaveHappened: boolean;
   result: Extract<ExecuteResult, { status: S }>;
 }
@@ -163,7 +163,10 @@ async function onRefused(unit: TransactionContext, settled: Settled<'refused'>):
   else if (!replaced) await recordGivenUp(unit, subject, projection, result.message);
 }
 
-/** Whether a newer submission opens the pull request: one in doubt is not withdrawn when the newer one is queued. */
+/**
+ * Returns whether a newer submission opens the pull request: one in doubt is not withdrawn when the newer one is
+ * queued.
+ */
 const isReplaced = async ({ tx }: TransactionContext, projection: ProjectionRow): Promise<boolean> =>
   projection.action.type === 'createPR' && (await hasLaterProjection(tx, projection));
 

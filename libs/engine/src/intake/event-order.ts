@@ -10,7 +10,7 @@ export const isBefore = ({ readAt }: IssueEvent, { seen_at }: HostFactsRow): boo
 
 export type Order = 'new' | 'old' | 'unclear';
 
-/** Whether the change in an event is newer than the applied one. A current poll shows the host state. */
+/** Compares the change in an event with the applied one: newer or not. A current poll shows the host state. */
 export function orderOf(event: IssueEvent, issue: IssueRow, facts: HostFactsRow): Order {
   const { action, label } = event;
   if (action === 'seen') return 'new';

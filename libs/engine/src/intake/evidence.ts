@@ -20,7 +20,7 @@ import type { TextVerdict } from './text-changes.ts';
 export interface Evidence {
   /** Login of the pipeline's own identity. */
   self: string;
-  /** Whether a person uses that identity too. */
+  /** True = a person uses that identity too. */
   isPerson: boolean;
   /** null = not needed, as far as was known before the transaction. */
   history: HostHistory | null;
@@ -79,7 +79,7 @@ async function admissionEvidence(intake: Intake, event: IssueEvent, self: string
 
 export const wantsIn = (issue: HostIssue): boolean => issue.state === 'open' && issue.labels.includes(ENQUEUE_LABEL);
 
-/** Whether a person added the label for intake with this event: its text is the enqueued one. */
+/** Returns whether a person added the label for intake with this event: its text is the enqueued one. */
 const isEnqueue = ({ action, label, sender }: IssueEvent): boolean =>
   sender !== null && action === 'labeled' && label === ENQUEUE_LABEL;
 
@@ -121,8 +121,8 @@ const accepted = (by: string | null): TextVerdict => ({ title: true, body: true,
 const refused = (by: string | null): TextVerdict => ({ title: false, body: false, acceptedBy: null, changedBy: by });
 
 /**
- * For an issue without a record. The label for intake enqueues the text at that time; later changes by somebody without
- * write permission are not enqueued.
+ * Judges the text of an issue without a record. The label for intake enqueues the text at that time; later changes by
+ * an account without write permission are not enqueued.
  */
 async function verdictOnNew(intake: Intake, event: IssueEvent, self: string): Promise<TextVerdict> {
   const { issue } = event;

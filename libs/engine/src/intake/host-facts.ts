@@ -11,7 +11,7 @@ export async function factsOf(unit: TransactionContext, issue: StoredIssue): Pro
   return (await hostFactsOf(unit.tx, unit.tenantId, issue.id)) ?? firstFacts(issue);
 }
 
-/** For an issue without a row: derived from its own row. */
+/** Derives the first facts of an issue from its own row. */
 export function firstFacts(issue: StoredIssue): HostFactsRow {
   const doneAt = new Date(Date.parse(issue.state_entered_at) + CLOCKS_DIFFER_MS).toISOString();
   return {
@@ -42,15 +42,15 @@ export function firstFacts(issue: StoredIssue): HostFactsRow {
 export const latest = (one: string | null, other: string | null): string | null =>
   compareStamps(one, other) >= 0 ? one : other;
 
-/** When the host last changed a label, as far as that was applied. */
+/** Returns when the host last changed a label, as far as that was applied. */
 export function labelTime({ labels_at, label_times, pause_at }: HostFactsRow, label: string): string | null {
   const known = latest(labels_at, label_times[label] ?? null);
   return label === PAUSED_LABEL ? latest(known, pause_at) : known;
 }
 
 /**
- * When the issue was opened or closed according to the event; for an open one only the time of its last change is
- * known.
+ * Returns when the issue was opened or closed according to the event; for an open one only the time of its last change
+ * is known.
  */
 export const stateTime = ({ issue }: IssueEvent): string =>
   issue.state === 'closed' ? (issue.closedAt ?? issue.updatedAt) : issue.updatedAt;
@@ -80,8 +80,8 @@ export function labelsAfter(issue: IssueRow, event: IssueEvent, facts: HostFacts
 }
 
 /**
- * Whether the event reports a close. A closed issue in a webhook of another action may show a close that the pipeline
- * made and has reverted since; such a close by a person is left to its own webhook and to polls.
+ * Returns whether the event reports a close. A closed issue in a webhook of another action may show a close that the
+ * pipeline made and has reverted since; such a close by a person is left to its own webhook and to polls.
  */
 export const isClose = ({ action, issue }: IssueEvent): boolean =>
   issue.state === 'closed' && (action === 'closed' || action === 'seen');

@@ -65,7 +65,7 @@ interface InboxDeps {
 export class Inbox {
   readonly #deps: InboxDeps;
   readonly #lanes = new Map<string, Promise<void>>();
-  /** Whether deliveries may wait that no read has shown: of a running lane, beyond PARALLEL lanes or beyond a BATCH. */
+  /** True = deliveries may wait that no read has shown: of a running lane, beyond PARALLEL lanes or beyond a BATCH. */
   #mayWait = false;
   #isStopped = false;
   #handled = 0;
@@ -240,7 +240,7 @@ async function confirmedRepos({ engine, hostOf }: InboxDeps, ref: RepoRef): Prom
   return reposOfAll(engine.store.fleet, ref);
 }
 
-/** By the id of the account: a login may be given up and taken by somebody else. */
+/** Returns the tenant by the id of the account: a login may be given up and taken by another account. */
 function tenantOf(engine: Engine, { id, login }: RepositoriesEvent['account']): Promise<number> {
   const { installations } = engine.settings();
   if (installations === 'default') return ensureTenant(engine.store.tenant, DEFAULT_TENANT);

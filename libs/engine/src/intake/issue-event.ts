@@ -142,7 +142,7 @@ async function applyMissedMerge(intake: Intake, event: IssueEvent): Promise<void
   }
 }
 
-/** What the host shows of an issue, with all that its effect depends on. */
+/** State of an issue on the host, with all that its effect depends on. */
 interface Fact {
   event: IssueEvent;
   evidence: Evidence;
@@ -150,7 +150,7 @@ interface Fact {
   applied: boolean;
   /** Logins of the pipeline and its workers. */
   own: readonly string[];
-  /** What was applied before. */
+  /** Facts that were applied before. */
   facts: HostFactsRow;
 }
 
@@ -191,7 +191,7 @@ function storeView(
   return renewed;
 }
 
-/** Whether all data that the event's effect depends on was read before. */
+/** Returns whether all data that the event's effect depends on was read before. */
 function isPrepared({ issue }: IssueContext, { event, evidence, facts }: Fact): boolean {
   if (issue.state === 'done' && mayBeRequest(event, facts) && !evidence.history) return false;
   return evidence.text !== null || sameText(event.issue, issue);

@@ -84,7 +84,7 @@ async function applyPolledIssue(
 }
 
 interface Talk {
-  /** Of the issue or pull request. */
+  /** Number of the issue or pull request. */
   number: number;
   author: string | null;
   onPullRequest: boolean;

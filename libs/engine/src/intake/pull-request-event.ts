@@ -92,7 +92,7 @@ interface Linked {
   before: PullRequestRow | undefined;
   /** The recorded issue and the new one, locked. */
   issues: readonly IssueRow[];
-  /** Of the new one; null when the text names no issue of the pipeline any more. */
+  /** Issue of the new link; null when the text names no issue of the pipeline any more. */
   issueId: number | null;
   isOwn: boolean;
 }
@@ -149,7 +149,7 @@ async function mayBeOlder(
   return mayMissOurWrites(unit, issue, readAt ?? pullRequest.updatedAt);
 }
 
-/** Whether the pipeline or one of its workers opened it, from a work branch of the repository itself. */
+/** Returns whether the pipeline or one of its workers opened it, from a work branch of the repository itself. */
 async function isOwnWork({ engine, repo, host }: Intake, pr: HostPullRequest): Promise<boolean> {
   const logins = [await host.login(), ...engine.settings().review.workerLogins];
   return isWorkBranch(pr.headRef) && isOpenedBy(logins, pr, refOf(repo));
@@ -210,7 +210,7 @@ const eventOf = ({ merged, state }: HostPullRequest): 'pr_merged' | 'pr_closed' 
   return state === 'closed' ? 'pr_closed' : 'pr_opened';
 };
 
-/** Whether the head differs from the known one, in a state whose task depends on the head. */
+/** Returns whether the head differs from the known one, in a state whose task depends on the head. */
 const isPushed = (issue: IssueRow, { before, now }: SeenPullRequest): boolean =>
   now.state === 'open' &&
   before !== undefined &&

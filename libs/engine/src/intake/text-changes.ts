@@ -5,7 +5,7 @@ import type { Actor, IssueContext } from '../context/issue-context.ts';
 import { recordIssueEvent } from '../records/records.ts';
 import type { IssueEvent } from './host-facts.ts';
 
-/** Which parts of a text may reach agents, and who accepted or changed it; null = unknown. */
+/** Parts of a text that may reach agents, and who accepted or changed it; null = unknown. */
 export interface TextVerdict {
   title: boolean;
   body: boolean;

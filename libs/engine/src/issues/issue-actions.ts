@@ -124,7 +124,10 @@ async function taskAfterResume(
   return enqueueWork(unit, subject, { taskType, lingering });
 }
 
-/** Whether the issue needs no task in this state, because a pending host write does what is left or creates the task. */
+/**
+ * Returns whether the issue needs no task in this state, because a pending host write does what is left or creates the
+ * task.
+ */
 async function awaitsWrite(unit: TransactionContext, issue: IssueRow, state: string): Promise<boolean> {
   const writes = Object.keys(AWAITED_WRITES) as ProjectionType[];
   const write = writes.find((type) => AWAITED_WRITES[type]?.waitsIn === state);

@@ -4,7 +4,7 @@ import type { Engine } from '../context/context.ts';
 import type { IssueKey } from '../context/issue-context.ts';
 import { findRepoAt, type RepoAddress } from '../repos/repo-address.ts';
 
-/** How paths of surface B name an issue. */
+/** Address of an issue in paths of surface B. */
 export interface IssueAddress extends RepoAddress {
   number: number;
 }

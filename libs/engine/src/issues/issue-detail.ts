@@ -116,7 +116,7 @@ export async function issueArtefactsAt(engine: Engine, address: IssueAddress): P
   return key ? artefactsOfIssue(engine.store.read, key.tenantId, key.issueId) : { items: [], truncated: false };
 }
 
-/** For routes where an unknown repo and an unknown issue have the same response. */
+/** Finds an issue, for routes where an unknown repo and an unknown issue have the same response. */
 async function findInPipeline(engine: Engine, address: IssueAddress): Promise<IssueKey> {
   try {
     return await findIssueKey(engine, address);

@@ -7,7 +7,7 @@ export class EmbeddingError extends Error {
 }
 
 interface Options {
-  /** Where the configured key is looked up. */
+  /** Variables among which is the configured key. */
   variables: Readonly<Record<string, string | undefined>>;
   now: () => Date;
 }

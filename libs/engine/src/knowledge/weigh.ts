@@ -14,12 +14,12 @@ export interface Found {
   files: FoundFile[];
   precedents: Precedent[];
   items: FoundItem[];
-  /** By id of the item. */
+  /** Similarity by id of the item. */
   meanings: ReadonlyMap<string, number>;
 }
 
 export interface ScopeRefs {
-  /** By scope (files of the issue, folders around them, code identifiers): the proximity to the issue, 0 to 1. */
+  /** Proximity to the issue, 0 to 1, by scope: files of the issue, folders around them, code identifiers. */
   nearness: ReadonlyMap<string, number>;
 }
 
@@ -118,7 +118,7 @@ export function fileSigns({ anchors, planned, changed }: RetrievalSubject, found
   ];
 }
 
-/** How many of the anchors had results. */
+/** Counts the anchors that had results. */
 export function countAnchorHits({ anchors, planned, changed }: RetrievalSubject, found: Found): number {
   const words = [...found.files, ...found.items].filter(({ how }) => how === 'text').flatMap(({ clues }) => clues);
   const refs = new Set(found.items.flatMap((hit) => hit.refs));

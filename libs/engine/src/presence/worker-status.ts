@@ -36,7 +36,7 @@ const onlyRepo = ({ repos }: WorkerRow): string | null =>
 interface StatusUpdate {
   /** The workers themselves sent a request; otherwise offline ones stay offline. */
   alive: boolean;
-  /** Whether they report that they end with the current task; null = unchanged. */
+  /** True = they report that they end with the current task; null = unchanged. */
   finishing?: boolean | null;
 }
 

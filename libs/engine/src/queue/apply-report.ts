@@ -46,7 +46,7 @@ export interface ReportAnswer {
   state: State | null;
 }
 
-/** Whether a task of this run can end so. */
+/** Returns whether a task of this run can end so. */
 export const isOutcomeOf = (run: RunRow, { outcome }: Report): boolean =>
   OUTCOMES_OF[run.task_type as TaskType].includes(outcome);
 

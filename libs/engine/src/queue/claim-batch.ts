@@ -28,7 +28,7 @@ export async function claimBatch(engine: Engine, requests: readonly ClaimRequest
 const keyOf = (request: ClaimRequest): ClaimRequest | string =>
   request.claimSecret === undefined ? request : `${request.workerId} ${request.tokenId} ${request.claimSecret}`;
 
-/** What the first statement of a batch shows. */
+/** Result of the first statement of a batch. */
 interface Checked {
   /** Requests that may claim a task and have none yet, although there may be one. */
   waiting: ClaimRequest[];
@@ -64,7 +64,7 @@ class ClaimBatch {
     return this.#batch;
   }
 
-  /** What the requests have in common. */
+  /** Values that the requests have in common. */
   get #order() {
     const [first] = this.#requests;
     if (!first) throw new RangeError('a batch of no claims');

@@ -54,7 +54,7 @@ export interface NewClaim {
   row: Claimed;
 }
 
-/** What a claim came to: a task; none, because the worker drains; or a task that is held. */
+/** Conclusion of a claim: a task; none, because the worker drains; or a task that is held. */
 export type Conclusion = BatchedClaim | null | 'held';
 
 /** The right to a claimed task: who presents the fencing token holds the claim. */

@@ -43,7 +43,7 @@ export async function applyResult(
   }
 }
 
-/** Where the workflow requires an approval, the plan becomes a version that a person has to approve. */
+/** Saves a plan. Where the workflow requires an approval, it becomes a version that a person has to approve. */
 function savePlan(
   unit: TransactionContext,
   subject: IssueContext,

@@ -19,7 +19,7 @@ export interface TaskQueue {
   summary: TaskQueueSummary;
   pendingTaskCount: number;
   projectedDrainMs: number | null;
-  /** Whether there are more tasks than listed. */
+  /** True = there are more tasks than listed. */
   truncated: boolean;
 }
 

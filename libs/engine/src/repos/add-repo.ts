@@ -40,7 +40,7 @@ export interface NewRepo {
   checkPolicy?: CheckPolicy | undefined;
   /** Preferred way of merging; undefined = unchanged, at first `squash`. */
   mergeMethod?: MergeMethod | undefined;
-  /** Whether pull requests are merged one after another; undefined = unchanged, at first `off`. */
+  /** Setting that merges pull requests one after another; undefined = unchanged, at first `off`. */
   mergeTrain?: MergeTrain | undefined;
   /** Weights of compared agents by task type, null = none; undefined = unchanged. */
   compare?: Comparison | null | undefined;

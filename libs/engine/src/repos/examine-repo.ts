@@ -68,7 +68,7 @@ export async function examineRepo(
 /** Bound on the concurrent requests to a host. */
 const CONCURRENT_REPOS = 5;
 
-/** As `examineRepo`, of every enabled repo. Repos of one host share its client. */
+/** Examines every enabled repo, as `examineRepo` does. Repos of one host share its client. */
 export async function examineEnabledRepos(admin: Admin, context: DoctorContext): Promise<RepoExamination[]> {
   const repos = await reposOfAll(admin.engine.store.fleet, null);
   const shared = {

@@ -37,7 +37,7 @@ async function whyMissing(host: RepoOnHost['host'], { owner, name, host_id }: Re
   return other && other.id !== host_id ? 'replaced' : 'missing';
 }
 
-/** What is stored of a repository on the host. */
+/** Stored fields of a repository on the host. */
 type FoundRepo = Pick<HostRepo, 'id' | 'owner' | 'name' | 'cloneUrl' | 'archived'>;
 
 async function adopt(unit: TransactionContext, { id }: RepoRow, found: FoundRepo): Promise<RepoRow> {

@@ -42,7 +42,7 @@ export const shownRepo = (repo: OwnedRepo) => {
     mergeMethod: merge_method,
     mergeTrain: merge_train,
     compare,
-    /** Whether pushes to the branch are restricted on the host; null = not known. */
+    /** True = pushes to the branch are restricted on the host; null = not known. */
     pushRestricted: push_restricted,
     /** Why it cannot be worked on; null = it can. */
     unavailable,

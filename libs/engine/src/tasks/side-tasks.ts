@@ -9,7 +9,7 @@ import { recordTaskEvent } from '../records/records.ts';
 interface SideOrder {
   taskType: SideTaskType;
   repoId: number;
-  /** As locked; null for a task on a whole repo. */
+  /** Issue as locked; null for a task on a whole repo. */
   issue: IssueRow | null;
   /** A further attempt of the same task. */
   retry?: { workId: string; attempt: number; held: Hold; delayMs: number };

@@ -73,7 +73,7 @@ function runRepo(engine: Engine, key: { tenantId: number; repoId: number }): Pro
 const isDue = ({ next_run_at, active_version }: TrackRow, now: string): boolean =>
   active_version > 0 && next_run_at !== null && Date.parse(next_run_at) <= Date.parse(now);
 
-/** On equal weights, the longest waiting track first. */
+/** Orders tracks of equal weights: the longest waiting one first. */
 const byDueTime = (a: TrackRow, b: TrackRow): number =>
   Date.parse(a.next_run_at ?? '') - Date.parse(b.next_run_at ?? '') || a.name.localeCompare(b.name, 'en');
 

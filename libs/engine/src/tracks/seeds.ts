@@ -14,7 +14,7 @@ import { admitNew } from '../workflow/admit.ts';
 type Created = Extract<ExecuteResult, { status: 'ok' }>['created'];
 type CreateIssue = Extract<ProjectionAction, { type: 'createIssue' }>;
 
-/** Whether an outbox entry creates an issue of a track: such an entry belongs to no issue. */
+/** Returns whether an outbox entry creates an issue of a track: such an entry belongs to no issue. */
 export const isSeed = ({ issue_id, action }: ProjectionRow): boolean =>
   issue_id === null && action.type === 'createIssue';
 

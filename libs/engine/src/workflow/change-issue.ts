@@ -21,7 +21,7 @@ export interface TransitionMetadata {
   passing?: true;
   /** The task of the issue, where the caller knows it; read under lock if it is not given. */
   work?: CurrentWork;
-  /** For an approval on the host: the id of its review. */
+  /** Id of the review of an approval on the host. */
   reviewId?: number;
 }
 
@@ -119,7 +119,7 @@ export function updateStop(
   return { ...subject, issue: { ...issue, ...change } };
 }
 
-/** When a block is lifted after another failure in it. A lift that is set already keeps its time. */
+/** Returns when a block is lifted after another failure in it. A lift that is set already keeps its time. */
 function liftAfter(
   unit: TransactionContext,
   issue: IssueRow,

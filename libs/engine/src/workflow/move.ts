@@ -118,7 +118,10 @@ export async function advance(
   return moved;
 }
 
-/** What follows from the end of an issue. Its work task was deleted before, so that its retrospect can be inserted. */
+/**
+ * Applies what follows from the end of an issue. Its work task was deleted before, so that its retrospect can be
+ * inserted.
+ */
 async function end(
   unit: TransactionContext,
   done: IssueContext,

@@ -24,7 +24,7 @@ import { recordIssueEvent } from '../records/records.ts';
 /** The host state of issues without a record, by `hostStateKey`. Issues that are not in it count as open. */
 export type HostStates = ReadonlyMap<string, 'closed' | 'missing'>;
 
-/** For a text that names no issue without a record. */
+/** Host states for a text that names no issue without a record. */
 export const NO_HOST_STATES: HostStates = new Map();
 
 /** The key of an issue in `HostStates`: its repo in lower case and its number. */

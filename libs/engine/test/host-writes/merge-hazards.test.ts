@@ -1,4 +1,4 @@
-/** What may happen to an approved pull request before its merge, on the sandbox host through the real adapter. */
+/** Hazards of an approved pull request before its merge, on the sandbox host through the real adapter. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS } from '@pipeline/domain';
 import { testDatabase } from '@pipeline/testing';

@@ -81,7 +81,7 @@ async function work(types: Parameters<typeof claimNext>[1]): Promise<void> {
   }
 }
 
-/** Whether the tree of a commit is broken: it contains the files of both issues. */
+/** Returns whether the tree of a commit is broken: it contains the files of both issues. */
 async function isRed(sha: string, [one, other]: readonly [number, number]): Promise<boolean> {
   const files = (await sandbox.git(['ls-tree', '--name-only', sha], clone)).split('\n');
   return files.includes(`file-${one}.txt`) && files.includes(`file-${other}.txt`);

@@ -229,7 +229,7 @@ test('a claim shows the issue after a concurrent change', async () => {
   expect(await checkIssueList(database.db, tenantId)).toEqual(CLEAN);
 });
 
-/** Whether a session of this database waits for a lock. */
+/** Returns whether a session of this database waits for a lock. */
 async function somebodyWaits(): Promise<boolean> {
   const { rows } = await sql<{ n: number }>`
     select count(*)::int as n from pg_stat_activity

@@ -21,7 +21,7 @@ import { OLGA, Stage } from '../stage.ts';
 
 const stage = new Stage();
 
-/** What an action puts on the stream about issues, without what was there before. */
+/** Returns what an action puts on the stream about issues, without what was there before. */
 async function published(action: () => Promise<unknown>): Promise<string[]> {
   const of = stage.database.db.selectFrom('stream_outbox').where('tenant_id', '=', stage.tenantId);
   const rows = () => of.select(['event_type', 'data']).where('event_type', 'in', TYPES).orderBy('id').execute();

@@ -18,7 +18,7 @@ const why = () => {
 };
 const isNamed = async () => (await why()).explanation.includes('none is online');
 
-/** Whether `why` and the counts of all tenants say that no worker is there. Both must agree. */
+/** Returns whether `why` and the counts of all tenants report that no worker is there. Both must agree. */
 async function isAlone(): Promise<boolean> {
   const counted = (await withoutWorkerByType(database.store.fleet)).some(({ count }) => count > 0);
   expect(await isNamed()).toBe(counted);
