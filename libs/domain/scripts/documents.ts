@@ -19,7 +19,10 @@ export const referenceDocuments = (): Record<string, string> => ({
   'reference/block-reasons.md': blockReasonsPage(),
 });
 
-/** For editors: the input form, in which keys with a default are optional. Draft 7, which all editors support. */
+/**
+ * Returns the JSON schema for editors: the input form, in which keys with a default are optional. Draft 7, which all
+ * editors support.
+ */
 function configSchema(): string {
   const schema = z.toJSONSchema(built(PipelineConfig), { io: 'input', target: 'draft-7' });
   const titled = { $schema: schema.$schema, title: 'Pipeline configuration (PIPELINE_CONFIG)', ...schema };

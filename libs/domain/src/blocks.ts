@@ -4,9 +4,9 @@ import type { ErrorClass } from './error-classes.ts';
 interface BlockInfo {
   /** The class of the reason; three repetitions of an error make any block permanent. */
   classification: ErrorClass;
-  /** What happened. */
+  /** Sentence about what happened. */
   sentence: string;
-  /** What would resolve it. */
+  /** Sentence about what would resolve it. */
   remedy: string;
 }
 

@@ -1,7 +1,7 @@
 /** Null without a denominator: there is no sample. */
 export const ratio = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
 
-/** To one decimal; null without a denominator. */
+/** Returns a percentage to one decimal; null without a denominator. */
 export const percent = (part: number, whole: number): number | null =>
   whole === 0 ? null : roundToTenth((100 * part) / whole);
 
@@ -11,5 +11,5 @@ export const sum = (values: readonly number[]): number => values.reduce((total, 
 export const sumUsd = (amounts: readonly number[]): number =>
   Math.round(sum(amounts.map((usd) => Math.round(usd * 1_000_000))) / 100) / 10_000;
 
-/** For figures that people read. */
+/** Rounds figures that people read. */
 export const roundToTenth = (value: number): number => Math.round(value * 10) / 10;

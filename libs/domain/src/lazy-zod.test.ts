@@ -2,7 +2,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { z as zod } from 'zod';
 import { built, z } from './lazy-zod.ts';
 
-/** How many schemas a function builds. */
+/** Counts the schemas that a function builds. */
 function countBuilt(work: () => unknown): number {
   const config = zod.config() as { postProcessor?: (schema: unknown) => void };
   const count = jest.fn();

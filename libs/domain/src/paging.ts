@@ -1,11 +1,11 @@
-/** How the `limit` of one list is parsed (interface: Limits). */
+/** Rule for the `limit` of one list (interface: Limits). */
 interface PageRule {
   default: number;
   min: number;
   max: number;
-  /** For a value that is no whole number: a 400, or the default. */
+  /** Treatment of a value that is no whole number: a 400, or the default. */
   notANumber: 'refuse' | 'default';
-  /** For a limit below `min` or an offset below 0: clamped, or a 400. */
+  /** Treatment of a limit below `min` or an offset below 0: clamped, or a 400. */
   tooSmall: 'clamp' | 'refuse';
 }
 

@@ -60,7 +60,10 @@ export const BLOCK_RATE_STATES = ['dependency-blocked', 'needs-clarification'] a
 export const isReviewable = (state: string): boolean =>
   state === 'in-review' || state === 'human-review-ready' || state === 'merge-pending';
 
-/** As above, unless a plan waits for its approval there: then nothing about the pull request moves the issue. */
+/**
+ * Returns the same as above, unless a plan waits for its approval there: then nothing about the pull request moves the
+ * issue.
+ */
 export const awaitsPullRequest = (state: string, planStatus: string | null): boolean =>
   isReviewable(state) && !(state === 'human-review-ready' && planStatus === 'pending');
 

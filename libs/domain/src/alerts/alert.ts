@@ -14,7 +14,7 @@ export interface Alert {
   /** The measured value and the limit that it passed; the detector defines the unit. */
   value: number | null;
   threshold: number | null;
-  /** Of this episode. */
+  /** Start of this episode. */
   firstSeenAt: string;
   lastSeenAt: string;
   count: number;

@@ -10,7 +10,7 @@ export interface PipelineCondition {
   /** Severities of the open alerts. */
   severities: readonly AlertSeverity[];
   agents: readonly { reachable: boolean; status: AgentStatus }[];
-  /** Whether the displayed data was read recently. */
+  /** True = the displayed data was read recently. */
   isFresh: boolean;
 }
 

@@ -26,7 +26,7 @@ export type CheckState = (typeof CHECK_STATES)[number];
 export const MERGE_METHODS = ['squash', 'merge', 'rebase'] as const;
 export type MergeMethod = (typeof MERGE_METHODS)[number];
 
-/** What the host requires of a merge into a branch. */
+/** Rules of the host for a merge into a branch. */
 export interface MergeRules {
   /** Names of the required checks, from branch protection and rulesets. */
   requiredChecks: string[];
@@ -35,7 +35,7 @@ export interface MergeRules {
 }
 
 /**
- * Which checks must be green before a merge.
+ * Policies that select the checks that must be green before a merge.
  * - required: those that the branch requires; without any, all checks of the head.
  * - all: those that the branch requires and all others of the head.
  * - none: as required, but a head without any check is merged.
@@ -67,7 +67,7 @@ export function othersChecks(checks: readonly HostCheck[]): HostCheck[] {
 }
 
 /**
- * Whether a head may be merged. A pure function. One red check that counts makes it red, whatever still runs.
+ * Judges whether a head may be merged. A pure function. One red check that counts makes it red, whatever still runs.
  * @param isAllowed whether an operator allowed this head to be merged without any check.
  */
 export function judgeChecks(
@@ -91,7 +91,7 @@ export function judgeChecks(
 export const mergeMethodOf = (preferred: MergeMethod, allowed: readonly MergeMethod[]): MergeMethod =>
   [preferred, ...MERGE_METHODS].find((method) => allowed.includes(method)) ?? preferred;
 
-/** What an issue in merge-pending waits for, as it is stored and shown. */
+/** Wait of an issue in merge-pending, as it is stored and shown. */
 export interface ChecksWait {
   /** The head that it is about. */
   sha: string;

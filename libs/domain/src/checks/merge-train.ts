@@ -1,7 +1,7 @@
 import { isReviewable, type State } from '../states.ts';
 
 /**
- * How the pull requests of the pipeline in one repository are merged.
+ * Modes in which the pull requests of the pipeline in one repository are merged.
  * - off: each as soon as it may be merged.
  * - serial: one after another, each tested on top of what was merged before.
  */
@@ -35,8 +35,9 @@ export interface TrainFront {
 }
 
 /**
- * Whether the front keeps its place: its merge is ready, its merge may be on its way to the host, or its branch is
- * updated and its new head waits for its approval. `timeoutMs` limits all but the first, which the wait for checks ends.
+ * Returns whether the front keeps its place: its merge is ready, its merge may be on its way to the host, or its branch
+ * is updated and its new head waits for its approval. `timeoutMs` limits all but the first, which the wait for checks
+ * ends.
  */
 function keepsPlace(car: TrainCar, front: TrainFront, timeoutMs: number): boolean {
   const isInTime = front.ageMs < timeoutMs;

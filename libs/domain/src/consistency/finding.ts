@@ -1,6 +1,6 @@
 import { formatIssueRef, formatSlug, parseIssueNumber, parseSlug, type Slug } from '../slugs.ts';
 
-/** In list order (interface: Consistency finding). */
+/** Kinds in list order (interface: Consistency finding). */
 export const CONSISTENCY_KINDS = [
   'stale_blocked',
   'stale_subtask_edge',

@@ -24,7 +24,7 @@ export function reachedPercent(spentUsd: number, limitUsd: number | null): Budge
 /** An amount in USD with the six digits after the point that the store keeps. */
 export const roundUsd = (usd: number): number => Math.round(usd * 1_000_000) / 1_000_000;
 
-/** Whether a budget is used up: no new task may be claimed in its scope. */
+/** Returns whether a budget is used up: no new task may be claimed in its scope. */
 export const isUsedUp = (spentUsd: number, limitUsd: number | null): boolean =>
   reachedPercent(spentUsd, limitUsd) === 100;
 

@@ -8,15 +8,19 @@ const CLOSES = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?: ?:)? #(\d{1,10})\
 
 type HeadRepo = Pick<HostPullRequest, 'headRepo' | 'headRepoId'>;
 
-/** Whether the branch of a pull request is in the repository itself: by its id where both are known, else by its slug. */
+/**
+ * Returns whether the branch of a pull request is in the repository itself: by its id where both are known, else by its
+ * slug.
+ */
 export function isOwnBranch({ headRepo, headRepoId }: HeadRepo, repo: RepoRef): boolean {
   if (repo.hostId != null && headRepoId !== undefined) return headRepoId === repo.hostId;
   return headRepo?.toLowerCase() === slugKey(repo);
 }
 
 /**
- * Whether a pull request was opened by one of these logins from a branch of the repository itself. A branch name alone
- * proves nothing: anybody can give a branch of a fork any name. Logins and slugs are compared case-insensitively.
+ * Returns whether a pull request was opened by one of these logins from a branch of the repository itself. A branch
+ * name alone proves nothing: every account can give a branch of a fork any name. Logins and slugs are compared
+ * case-insensitively.
  */
 export function isOpenedBy(
   logins: readonly string[],
@@ -27,7 +31,7 @@ export function isOpenedBy(
   return isOwnBranch(pr, repo) && logins.some((login) => login.toLowerCase() === author);
 }
 
-/** Whether the branch is the pipeline's work branch of an issue. */
+/** Returns whether the branch is the pipeline's work branch of an issue. */
 export const isWorkBranch = (headRef: string): boolean => OWN_BRANCH.test(headRef);
 
 /**
@@ -42,8 +46,8 @@ const REVERTS = /\breverts ([\w.-]{1,100}\/[\w.-]{1,100})?#(\d{1,10})\b/gi;
 const REVERTS_COMMIT = /\bthis reverts commit ([0-9a-f]{40})\b/gi;
 
 /**
- * What a pull request reverts, in the wording of hosts and git: pull requests of its own repo by number, and merge
- * commits by hash.
+ * Finds what a pull request reverts, in the wording of hosts and git: pull requests of its own repo by number, and
+ * merge commits by hash.
  */
 export function revertedBy(body: string, repo: Slug): { numbers: number[]; shas: string[] } {
   const text = patternText(body);

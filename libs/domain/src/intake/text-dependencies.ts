@@ -122,11 +122,11 @@ const blanked = (hidden: string): string => hidden.replace(/[^\n]/g, '');
 interface Reader {
   /** The fence that opened the current code block. */
   fence: string | null;
-  /** In a quotation, which plain lines continue. */
+  /** True = in a quotation, which plain lines continue. */
   quoted: boolean;
   inList: boolean;
   blankBefore: boolean;
-  /** In an indented code block. */
+  /** True = in an indented code block. */
   inCode: boolean;
 }
 

@@ -8,7 +8,7 @@ export interface Explanation {
   /** One sentence for people. */
   explanation: string;
   waitingOn: Wait[];
-  /** What would let it continue, in the order of its waits. */
+  /** Actions that would let it continue, in the order of its waits. */
   recommendations: string[];
 }
 

@@ -29,8 +29,8 @@ export interface FilteredIssue {
 }
 
 /**
- * Whether an issue meets the criteria. The store evaluates the same in SQL; this is evaluated again under the issue's
- * lock, because a selected issue may have changed before its turn.
+ * Returns whether an issue meets the criteria. The store evaluates the same in SQL; this is evaluated again under the
+ * issue's lock, because a selected issue may have changed before its turn.
  */
 export function meets(issue: FilteredIssue, criteria: IssueCriteria): boolean {
   const { states, isPaused, isBlocked, blockReason, blockClassification, fingerprints, label, issueNumbers } = criteria;

@@ -221,7 +221,7 @@ function ofWrites({ projections, checks }: WhyFacts): Wait[] {
   );
 }
 
-/** Whether a plan waits for a person's answer. */
+/** Returns whether a plan waits for a person's answer. */
 export const isPlanPending = ({ state, pendingPlan }: WhyFacts): boolean =>
   state === 'human-review-ready' && pendingPlan !== null;
 

@@ -4,7 +4,7 @@ import type { UnavailableReason } from '../repos/availability.ts';
 import type { State } from '../states.ts';
 import type { Hold, TaskType } from '../task-types.ts';
 
-/** What an issue can wait for (interface: the issue why record). */
+/** Kinds of waits of an issue (interface: the issue why record). */
 export const WAIT_KINDS = [
   'worker',
   'dependency',
@@ -24,7 +24,7 @@ export type WaitKind = (typeof WAIT_KINDS)[number];
 /** One wait of an issue. `detail` completes "it waits for …". */
 export interface Wait {
   kind: WaitKind;
-  /** What it is about: a worker, an issue, a pull request, a dead letter or finding by its id. */
+  /** Subject of the wait: a worker, an issue, a pull request, a dead letter or finding by its id. */
   ref: string | null;
   detail: string;
   since: string | null;
@@ -32,7 +32,7 @@ export interface Wait {
 
 /** The inputs of an issue's waits. Times are ISO 8601. */
 export interface WhyFacts {
-  /** As spelt on the host, owner/name. */
+  /** Repo as spelt on the host, owner/name. */
   repo: string;
   /** Why the repository cannot be worked on; null = it can. */
   repoUnavailable: { reason: UnavailableReason; since: string } | null;
@@ -46,7 +46,7 @@ export interface WhyFacts {
   question: string | null;
   /** Version of the plan that waits for the approval of a person. */
   pendingPlan: number | null;
-  /** When a transient block is lifted automatically. */
+  /** Time at which a transient block is lifted automatically. */
   autoUnblockAt: string | null;
   /** The open pull request. */
   prNumber: number | null;
@@ -59,7 +59,7 @@ export interface WhyFacts {
   deadLetters: { id: string; targetState: string; error: string; createdAt: string }[];
   /** Findings that prevent the merge. */
   blockers: { id: string; title: string; createdAt: string }[];
-  /** What an approved pull request waits for before its merge. */
+  /** Wait of an approved pull request before its merge. */
   checks: { verdict: 'pending' | 'missing' | 'train' | 'queue'; waitsFor: string[]; since: string } | null;
   /** The cause of the current state. */
   lastTrigger: string | null;
@@ -69,7 +69,7 @@ export interface WhyTask {
   type: TaskType;
   status: 'pending' | 'claimed';
   held: Hold | null;
-  /** When its hold ends. */
+  /** Time at which its hold ends. */
   runAfter: string | null;
   /** Counts from 0. */
   attempt: number;

@@ -15,7 +15,7 @@ const FINDING_MOVES = {
 } as const satisfies Record<string, { to: FindingStatus; from: readonly FindingStatus[] }>;
 export type FindingMove = keyof typeof FINDING_MOVES;
 
-/** Whether a finding is still unsettled. */
+/** Returns whether a finding is still unsettled. */
 export const isUnsettled = (status: FindingStatus): boolean => status === 'open' || status === 'accepted';
 
 /**

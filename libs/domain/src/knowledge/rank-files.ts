@@ -12,7 +12,7 @@ export interface CandidateFile {
 export interface FileSign {
   path: string;
   method: FileMethod;
-  /** From 0 to 1: its strength among those of its method. */
+  /** Strength among the signs of its method, from 0 to 1. */
   strength: number;
   why: string;
 }

@@ -26,7 +26,7 @@ export const OMISSION_REASONS = [
 ] as const;
 export type OmissionReason = (typeof OMISSION_REASONS)[number];
 
-/** How a candidate file was found. */
+/** Methods by which a candidate file was found. */
 export const FILE_METHODS = [
   'planned',
   'changed',
@@ -39,7 +39,7 @@ export const FILE_METHODS = [
 ] as const;
 export type FileMethod = (typeof FILE_METHODS)[number];
 
-/** Where the changed files of a review come from. */
+/** Sources of the changed files of a review. */
 export const CHANGED_FILES_SOURCES = ['stored', 'not_applicable', 'unavailable'] as const;
 export type ChangedFilesSource = (typeof CHANGED_FILES_SOURCES)[number];
 
@@ -64,9 +64,9 @@ const kindWeight = (agent: RetrievalAgent, kind: IntelligenceKind): number =>
 
 /** The partial scores of an item; all from 0 to 1, 0 = no match. */
 export interface Fit {
-  /** By the words of the text, 1 = as high as the best item. */
+  /** Fit by the words of the text, 1 = as high as the best item. */
   text: number;
-  /** By its scope: a planned or changed file, a folder around it, a name. */
+  /** Fit by the scope: a planned or changed file, a folder around it, a name. */
   scope: number;
   /** 1 = derived from a similar issue. */
   precedent: number;
@@ -118,7 +118,7 @@ export interface Snippet {
   itemId: string;
   /** The author: items are derived from agents' reports, never from a person. */
   origin: 'agent';
-  /** Whether an operator has approved it. Text that is not approved is marked. */
+  /** True = an operator has approved it. Text that is not approved is marked. */
   approved: boolean;
 }
 

@@ -39,10 +39,10 @@ export interface IssueHistory {
   /** Time of admission, and of the last end. */
   enteredAt: string;
   endedAt: string | null;
-  /** Of the merged pull requests, else of the last submission. */
+  /** Files of the merged pull requests, else of the last submission. */
   changedFiles: string[];
   pullRequests: { number: number; url: string; merged: boolean; mergeSha: string | null }[];
-  /** How often changes were requested. */
+  /** Number of times that changes were requested. */
   reviewCycles: number;
   failures: {
     taskType: TaskType;

@@ -2,7 +2,7 @@ import { ENQUEUE_LABEL, isOutputLabel, outputLabels, stateLabel } from '../label
 import type { State } from '../states.ts';
 import type { ProjectionAction } from './projections.ts';
 
-/** What the labels of an issue show. */
+/** Labels of an issue that are wanted on the host. */
 interface LabelIntent {
   state: State;
   isBlocked: boolean;
@@ -14,7 +14,7 @@ export interface HostIntent extends LabelIntent {
   statusComment: string | null;
   /** Numbers of the issue's pull requests that are closed without a merge. */
   closedPullRequests: readonly number[];
-  /** Whether the issue has no later entry of the same type. */
+  /** True = the issue has no later entry of the same type. */
   isNewestOfType: boolean;
 }
 
@@ -38,7 +38,10 @@ export function currentLabels(action: Labels, intent: LabelIntent): Labels {
   return { type: 'swapLabels', remove, add };
 }
 
-/** Whether a close or a reopening agrees with the state of the issue. Each is queued by a move and may be sent long after. */
+/**
+ * Returns whether a close or a reopening agrees with the state of the issue. Each is queued by a move and may be sent
+ * long after.
+ */
 export const agreesWithState = (
   { type }: Extract<ProjectionAction, { type: 'closeIssue' | 'reopenIssue' }>,
   { state }: Pick<HostIntent, 'state'>,

@@ -71,7 +71,7 @@ export const ProjectionAction = z.discriminatedUnion('type', [
 export type ProjectionAction = z.infer<typeof ProjectionAction>;
 export type ProjectionType = ProjectionAction['type'];
 
-/** Where an issue waits for a host write, and the state that the write leads to. */
+/** State in which an issue waits for a host write, and the state that the write leads to. */
 interface AwaitedWrite {
   waitsIn: State;
   leadsTo: State;

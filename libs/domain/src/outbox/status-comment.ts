@@ -34,7 +34,7 @@ export interface StatusCommentInput {
   /** Attempt of the current task, counted from 0. */
   attempt: number;
   maxAttempts: number;
-  /** What an approved pull request waits for before its merge. */
+  /** Wait of an approved pull request before its merge. */
   checks?: Pick<ChecksWait, 'verdict' | 'waitsFor'> | null;
   autoUnblock: { count: number; max: number; nextAt: string | null };
   /** Set when title or body on the host differ from the accepted ones; `by` null = unknown. */

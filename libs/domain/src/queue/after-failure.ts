@@ -11,7 +11,7 @@ interface FailedAttempt extends Attempts {
   errorClass: ErrorClass;
   /** The wait that the worker requests, in milliseconds. */
   retryAfterMs?: number | undefined;
-  /** How long the task has waited for a quota already, in milliseconds. */
+  /** Time that the task has waited for a quota already, in milliseconds. */
   quotaWaitedMs: number;
   /** The wait for a quota if the worker requests none, in milliseconds. */
   quotaBackoffMs: number;

@@ -33,6 +33,9 @@ export function quotaWait(waitedMs: number, askedMs: number): { waitMs: number }
 
 const AUTO_UNBLOCK_MINUTES = [5, 15, 45] as const;
 
-/** How long a transient block lasts before it is lifted automatically, by the number of earlier lifts; milliseconds. */
+/**
+ * Returns how long a transient block lasts before it is lifted automatically, by the number of earlier lifts;
+ * milliseconds.
+ */
 export const autoUnblockDelayMs = (count: number): number =>
   (AUTO_UNBLOCK_MINUTES[Math.max(0, Math.trunc(count))] ?? AUTO_UNBLOCK_MINUTES[2]) * MINUTE_MS;

@@ -28,11 +28,11 @@ const PROBLEMS: Record<UnavailableReason, { problem: string; remedy: string }> =
   },
 };
 
-/** What is wrong with a repository, as the end of a sentence that begins with its name. */
+/** Describes the problem of a repository, as the end of a sentence that begins with its name. */
 export const problemOfRepo = (reason: UnavailableReason): string => PROBLEMS[reason].problem;
 
-/** How people make it available again, as a sentence without its full stop. */
+/** Describes how people make it available again, as a sentence without its full stop. */
 export const remedyForRepo = (reason: UnavailableReason): string => PROBLEMS[reason].remedy;
 
-/** Whether the pipeline reads the repository on the host; an archived one can be read. */
+/** Returns whether the pipeline reads the repository on the host; an archived one can be read. */
 export const isReadable = (reason: UnavailableReason | null): boolean => reason === null || reason === 'archived';

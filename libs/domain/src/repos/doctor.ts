@@ -30,7 +30,7 @@ export interface DoctorCheck {
   message: string;
 }
 
-/** Whether a result needs an action. */
+/** Returns whether a result needs an action. */
 export const needsAction = ({ status }: DoctorCheck): boolean => status === 'warning' || status === 'error';
 
 /** The result of a check that was not possible. */

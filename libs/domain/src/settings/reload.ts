@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors.ts';
 
 export const RELOAD_STATUSES = ['applied', 'partial', 'unchanged', 'failed'] as const;
-/** What triggered a reload: an API call, SIGHUP, or a change by another process in the store. */
+/** Triggers of a reload: an API call, SIGHUP, or a change by another process in the store. */
 export const RELOAD_TRIGGERS = ['api', 'signal', 'watch'] as const;
 export type ReloadTrigger = (typeof RELOAD_TRIGGERS)[number];
 

@@ -205,7 +205,7 @@ export const Settings = z.object({
   workerSilenceMs: ms(30 * SECOND_MS),
   claimToStartMs: ms(120 * SECOND_MS),
   stallMs: ms(15 * MINUTE_MS),
-  /** How long a quota holds a task when no time was reported. */
+  /** Time that a quota holds a task when no time was reported. */
   quotaBackoffMs: ms(15 * MINUTE_MS),
   maxProjectionAttempts: z.int().min(1).max(100).default(MAX_PROJECTION_ATTEMPTS),
   hostBudget: HostBudget.prefault({}),

@@ -16,7 +16,7 @@ const Terms = z.array(Term).max(100);
 export const CharterEnvelope = z.strictObject({
   /** The largest size that is applied without an operator. */
   max_auto_size: z.enum(SLATE_SIZES),
-  /** To be increased where there is a choice. */
+  /** Terms to be increased where there is a choice. */
   prefer: Terms,
   /** Never to be increased: a snapshot that increases it cannot be applied. */
   avoid: Terms,
@@ -34,7 +34,7 @@ export interface StrategyCharter {
   created_at: string;
 }
 
-/** How a weekly cycle ended; no changes and no input are not failures. */
+/** Outcomes of a weekly cycle; no changes and no input are not failures. */
 export const STRATEGY_OUTCOMES = ['proposed', 'no_change', 'failed', 'skipped'] as const;
 export type StrategyOutcome = (typeof STRATEGY_OUTCOMES)[number];
 
@@ -50,7 +50,7 @@ export interface StrategyRun {
   snapshotVersion: number | null;
 }
 
-/** Whether a proposal is made every week. */
+/** Automation that makes a proposal every week, or is off. */
 export interface StrategyAutomation {
   enabled: boolean;
   cadence: 'weekly';
@@ -98,7 +98,7 @@ interface Change<F extends StrategyField, T> {
   reason: string;
   /** References to the evidence. */
   evidence: string[];
-  /** What the evidence is about: KPIs, and types, categories and severities of findings. */
+  /** Subjects of the evidence: KPIs, and types, categories and severities of findings. */
   about: string[];
 }
 export type StrategyChange = Change<'enabled', boolean> | Change<'weight', number> | Change<'proposal', Slate | null>;

@@ -8,6 +8,6 @@ export function nextIsoWeekStart(at: Date): Date {
 
 const FIRST_RETRY_MS = 15 * 60_000;
 
-/** When a failed proposal is retried: after 15 minutes, then with doubling delays, a day at most. */
+/** Returns the delay before a failed proposal is retried: 15 minutes, then doubled each time, a day at most. */
 export const retryProposalAfterMs = (consecutiveFailures: number): number =>
   Math.min(DAY_MS, FIRST_RETRY_MS * 2 ** (consecutiveFailures - 1));

@@ -129,7 +129,10 @@ const passMs = (): number =>
   }, 0);
 const PASS_MS = passMs();
 
-/** What work costs in plain passes. Machines become slower for minutes: work above the limit is measured beside a pass of its time. */
+/**
+ * Measures the cost of work in plain passes. Machines become slower for minutes: work above the limit is measured
+ * beside a pass of its time.
+ */
 function passesOf(work: () => unknown): number {
   const ms = cpuMs(work, LIMIT_PASSES * PASS_MS);
   if (ms <= LIMIT_PASSES * PASS_MS) return ms / PASS_MS;

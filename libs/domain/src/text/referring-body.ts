@@ -4,8 +4,8 @@ const CLOSING_KEYWORD = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)/gi;
 const ISSUE_REF = /^(?:[\w.-]{1,100}\/[\w.-]{1,100})?#\d/;
 
 /**
- * Whether a reference to an issue follows the closing keyword that ends at `at`, separated by blanks and an optional
- * colon.
+ * Returns whether a reference to an issue follows the closing keyword that ends at `at`, separated by blanks and an
+ * optional colon.
  */
 function closesIssue(text: string, at: number): boolean {
   const rest = text.slice(at);

@@ -6,7 +6,7 @@ export const isStorable = (text: string): boolean => text.isWellFormed() && !tex
 /** Decoded UTF-8 contains such characters only if JSON escapes them; a false positive only costs a traversal. */
 const UNSTORABLE_ESCAPE = /\\u(?:0000|d[89a-f])/i;
 
-/** Whether the texts of a JSON document may hold characters that Postgres cannot store. */
+/** Returns whether the texts of a JSON document may hold characters that Postgres cannot store. */
 export const hasUnstorableEscape = (json: string): boolean => UNSTORABLE_ESCAPE.test(json);
 
 /** Replaces each NUL and each unpaired surrogate of a text by U+FFFD; the length stays the same. */

@@ -65,7 +65,7 @@ export function seedsOf(slate: Slate, places: number): Seed[] {
 
 const storable = (max: number) => z.string().max(max).refine(isStorable, 'must not contain NUL or unpaired surrogates');
 
-/** As it stands in a path segment. */
+/** Name of a track as it stands in a path segment. */
 export const TrackName = storable(100).regex(
   /^(?!\s*$)[^/\p{Cc}]+$/u,
   'must be 1 to 100 characters that are not all blank, without slash or control characters',
@@ -78,7 +78,7 @@ export const CooldownMinutes = z.int().min(1).max(MAX_MINUTES);
 
 export const Weight = z.number().min(0).max(1_000_000);
 
-/** When a track runs: again once its cooldown has elapsed, or on a schedule in UTC. */
+/** Cadence of a track: it runs again once its cooldown has elapsed, or on a schedule in UTC. */
 export const Cadence = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('cooldown') }),
   z.object({
@@ -119,8 +119,9 @@ export interface TrackTimes {
 }
 
 /**
- * Whether a track is late (metric SI Tracks): with a cooldown when more than that has passed since its last run, or its
- * creation; with a schedule once a scheduled time has passed without the run. A disabled track is never late.
+ * Returns whether a track is late (metric SI Tracks): with a cooldown when more than that has passed since its last
+ * run, or its creation; with a schedule once a scheduled time has passed without the run. A disabled track is never
+ * late.
  */
 export function isOverdue(track: TrackTimes, now: Date): boolean {
   if (!track.enabled) return false;

@@ -11,7 +11,7 @@ export interface VcsHost {
 
   /** Login of the identity that writes. What it does is the pipeline's own, unless `isPerson` and no marker says so. */
   login(): Promise<string>;
-  /** Whether that identity is a person's account, which the person uses too; false for an app and for a bot. */
+  /** Returns whether that identity is a person's account, which the person uses too; false for an app and for a bot. */
   isPerson(): Promise<boolean>;
 
   /** null when the host has no such repository, or hides it from this identity. A renamed one has its new name. */
@@ -26,11 +26,11 @@ export interface VcsHost {
 
   /** null when the host has no such issue. */
   getIssue(repo: RepoRef, number: number): Promise<HostIssue | null>;
-  /** Who changed an issue and when, by the host's log; null when the host has no such issue. Two requests. */
+  /** Lists who changed an issue and when, by the host's log; null when the host has no such issue. Two requests. */
   historyOf(repo: RepoRef, number: number): Promise<HostHistory | null>;
   /**
-   * Whether an issue or a pull request is open; `missing` = the host has none of that number. With the etag of an
-   * earlier response an unchanged one is null and free of the host's rate limits.
+   * Returns whether an issue or a pull request is open; `missing` = the host has none of that number. With the etag of
+   * an earlier response an unchanged one is null and free of the host's rate limits.
    */
   standingOf(repo: RepoRef, number: number, etag?: string): Promise<Standing | null>;
   listComments(repo: RepoRef, number: number, since?: string): Promise<HostComment[]>;
@@ -46,9 +46,11 @@ export interface VcsHost {
   pushProtectionOf(repo: RepoRef, branch: string): Promise<PushProtection>;
   /** Check runs and commit statuses of a commit, the newest of each name. */
   checksOf(repo: RepoRef, sha: string): Promise<HostCheck[]>;
-  /** What the host requires of a merge into a branch, as far as this identity may read it. */
+  /** Returns the rules of the host for a merge into a branch, as far as this identity may read them. */
   mergeRulesOf(repo: RepoRef, branch: string): Promise<MergeRules>;
-  /** Whether a branch has commits that `sha` does not contain; false when the host has no such commit any more. */
+  /**
+   * Returns whether a branch has commits that `sha` does not contain; false when the host has no such commit any more.
+   */
   isBehind(repo: RepoRef, branch: string, sha: string): Promise<boolean>;
   /** The end of what a failed check printed, as the host keeps it; null = nothing that this identity may read. */
   logTailOf(repo: RepoRef, check: HostCheck): Promise<string | null>;
@@ -65,7 +67,7 @@ export interface VcsHost {
 }
 
 export interface PushProtection {
-  /** Whether a push to the branch is refused; null = there is some protection that this identity may not read. */
+  /** True = a push to the branch is refused; null = there is some protection that this identity may not read. */
   restricted: boolean | null;
   /** The restriction, in words for people. */
   by: string[];
@@ -201,7 +203,7 @@ export type ExecuteResult =
       httpStatus: number;
       message: string;
       kind: 'not-ready' | 'conflict' | 'protected' | 'checks' | 'behind' | 'queue-failed' | 'other';
-      /** Of `queue-failed`: the failed checks of the commit that the merge queue tested. */
+      /** Failed checks of the commit that the merge queue tested; only of `queue-failed`. */
       failed?: ReportedCheck[];
       /** The actual head of a pull request instead of the one to be merged. */
       headSha?: string;
@@ -220,9 +222,9 @@ export type HostEvent =
       issue: HostIssue;
       sender: string | null;
       label: string | null;
-      /** Of `edited`: the edited fields. */
+      /** Edited fields; only of `edited`. */
       changed?: ('title' | 'body')[];
-      /** When it was read from the host, by the store's clock; only for polls. */
+      /** Time at which it was read from the host, by the store's clock; only for polls. */
       readAt?: string;
     }
   | {
@@ -240,7 +242,7 @@ export type HostEvent =
       repo: RepoRef;
       pullRequest: HostPullRequest;
       sender: string | null;
-      /** For polls: the store's time before the request to the host. */
+      /** Time of the store before the request to the host; only for polls. */
       readAt?: string;
     }
   | { kind: 'review'; repo: RepoRef; prNumber: number; review: HostReview; sender: string | null }
@@ -259,7 +261,7 @@ export type HostEvent =
       installationId: number;
       /** The account that the app is installed on; its id stays when its login changes. */
       account: { id: number; login: string };
-      /** Where people see the host, such as https://github.com. */
+      /** URL at which people see the host, such as https://github.com. */
       webUrl: string;
       added: RepoRef[];
       removed: RepoRef[];

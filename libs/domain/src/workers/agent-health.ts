@@ -28,7 +28,7 @@ export type AgentObservation =
 /** One or two failed checks may be a temporary network problem. */
 const FAILURES_TO_CONDEMN = 3;
 
-/** How long an agent must stay healthy before its restart attempts are reset; milliseconds. */
+/** Time that an agent must stay healthy before its restart attempts are reset; milliseconds. */
 export const FORGIVEN_AFTER_MS = 10 * MINUTE_MS;
 
 /**
@@ -54,6 +54,6 @@ export function agentHealthAfter(before: AgentHealth | null, look: AgentObservat
   };
 }
 
-/** Whether a restart may help: it has been down for several checks, by its own report or by not answering. */
+/** Returns whether a restart may help: it has been down for several checks, by its own report or by not answering. */
 export const needsRestart = ({ status, consecutiveFailures }: AgentHealth): boolean =>
   (status === 'unhealthy' || status === 'stopped') && consecutiveFailures >= FAILURES_TO_CONDEMN;

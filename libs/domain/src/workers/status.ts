@@ -30,7 +30,7 @@ export const presentStatus = ({ draining, busy }: { draining: boolean; busy: boo
 /** The input of a worker's floor status; times are ISO 8601. */
 export interface WorkerCondition {
   status: WorkerStatus;
-  /** When the first missing heartbeat was due; null while they arrive. */
+  /** Time at which the first missing heartbeat was due; null while they arrive. */
   silentSince: string | null;
   /** Since when its last task, which was reclaimed, had no progress; null once the worker has released it. */
   stalledSince: string | null;

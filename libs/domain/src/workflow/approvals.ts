@@ -3,7 +3,7 @@ import type { Approval, Cause, IssueFacts } from './facts.ts';
 
 type Facts = Pick<IssueFacts, 'pr' | 'dismissStale'>;
 
-/** Whether the approval also applies to later pushes. */
+/** Returns whether the approval also applies to later pushes. */
 const outlivesPushes = ({ pr, dismissStale }: Facts): boolean => pr?.approval?.source === 'person' && !dismissStale;
 
 /** The one commit of the pull request that may be merged; null = none. */
@@ -13,7 +13,8 @@ export function approvedHead({ pr, dismissStale }: Facts): string | null {
 }
 
 /**
- * Whether an outcome is about a commit that is not the head of the pull request, so that it does not apply to the head.
+ * Returns whether an outcome is about a commit that is not the head of the pull request, so that it does not apply to
+ * the head.
  */
 export function isAboutOtherCommit(issue: Facts, { outcome, headSha }: Cause): boolean {
   if (!issue.pr) return false;
@@ -23,7 +24,7 @@ export function isAboutOtherCommit(issue: Facts, { outcome, headSha }: Cause): b
   return !approvedHead(issue)?.startsWith(outcome.result.headSha);
 }
 
-/** Whether a person's approval is for a commit that is not the head, while such approvals do not count. */
+/** Returns whether a person's approval is for a commit that is not the head, while such approvals do not count. */
 export const isStaleReview = ({ pr, dismissStale }: Facts, { trigger, headSha }: Cause): boolean =>
   trigger === 'review-approved' && pr !== null && dismissStale && headSha !== pr.headSha;
 

@@ -37,7 +37,10 @@ export function askedOfHost(
   }
 }
 
-/** To start over, the pull request and its branch are removed first; the new task waits until the branch is gone. */
+/**
+ * Lists the host writes of a start over: the pull request and its branch are removed first; the new task waits until
+ * the branch is gone.
+ */
 export function undone(issue: IssueFacts, cause: Cause): ProjectionAction[] {
   if (cause.trigger !== 'reimplement' || !issue.pr) return [];
   return [

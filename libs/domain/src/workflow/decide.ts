@@ -82,7 +82,7 @@ export function decide(workflow: WorkflowSnapshot, issue: IssueFacts, reported: 
   };
 }
 
-/** Whether an outcome belongs to the task of that state: one of another task must not move the issue. */
+/** Returns whether an outcome belongs to the task of that state: one of another task must not move the issue. */
 const hasWorkOf = (workflow: WorkflowSnapshot, state: State, { outcome }: Cause): boolean =>
   taskTypeOf(workflow, state) === (outcome?.outcome === 'mergeable' ? 'merge' : 'review');
 
@@ -149,8 +149,8 @@ const NOTHING_TO_MERGE: Refusal = {
 const NOT_HELD: readonly Trigger[] = ['operator', 'reimplement', 'unblocked', 'depends'];
 
 /**
- * Whether the issue leaves the decided state immediately for dependency-blocked, because its task would start while the
- * issue has open dependencies. Tasks past that point continue.
+ * Returns whether the issue leaves the decided state immediately for dependency-blocked, because its task would start
+ * while the issue has open dependencies. Tasks past that point continue.
  */
 export const isHeldBack = (workflow: WorkflowSnapshot, decision: Decision, openDependencies: number): boolean =>
   openDependencies > 0 &&

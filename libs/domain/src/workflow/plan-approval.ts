@@ -20,7 +20,7 @@ const isApprovalTrigger = (trigger: Trigger): boolean => APPROVAL_EDGES.some((ed
 
 const isSame = (a: Edge, b: Edge): boolean => a.from === b.from && a.to === b.to && a.trigger === b.trigger;
 
-/** Whether a new plan waits for the approval of a person before development. */
+/** Returns whether a new plan waits for the approval of a person before development. */
 export const requiresPlanApproval = ({ edges }: WorkflowSnapshot): boolean =>
   edges.some(({ to, trigger }) => trigger === 'planned' && to === 'human-review-ready');
 
@@ -64,7 +64,10 @@ export function planStatusAfter(to: State, trigger: Trigger): PlanStatus {
   return to === 'ready-for-dev' ? 'approved' : 'withdrawn';
 }
 
-/** Where an issue starts over: development needs a plan that nobody rejected, and that nobody has to approve any more. */
+/**
+ * Returns the state in which an issue starts over: development needs a plan that is neither rejected nor still to be
+ * approved.
+ */
 export function restartState(planStatus: PlanStatus | null): State {
   if (planStatus === 'pending') return 'human-review-ready';
   return planStatus === 'rejected' ? 'planning' : 'ready-for-dev';

@@ -35,7 +35,7 @@ export type Trigger = (typeof TRIGGERS)[number];
 
 const ACCEPTING: ReadonlySet<Trigger> = new Set(['merged', 'host-merged', 'subtasks-done']);
 
-/** Whether a transition to `done` with this trigger accepts the result of the issue. */
+/** Returns whether a transition to `done` with this trigger accepts the result of the issue. */
 export const isAccepting = (trigger: Trigger): boolean => ACCEPTING.has(trigger);
 
 const STATE_KINDS = ['active', 'waiting', 'blocked', 'human', 'terminal'] as const;
