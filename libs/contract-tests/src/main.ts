@@ -59,7 +59,7 @@ const secret = (name: string): string | undefined => environment[name] || undefi
 
 type Options = Omit<ContractOptions, 'seed'>;
 
-/** How to reach the hosted API as a connection: by a client, or by a token that was issued before. */
+/** Returns the connection to the hosted API: that of a client, or a token that was issued before. */
 async function connectionOf(given: Command, { hosted, clientSecretEnv, token, tokenEnv, ...options }: Options) {
   const clientId = options.clientId ?? secret('PIPELINE_CLIENT_ID');
   if (clientId === undefined || hosted === undefined) {

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { CHECK_SUITES } from './checks/check.ts';
 
-/** What may be run: the suites of checks, and the property suite. */
+/** Suites that may be run: those of checks, and the property suite. */
 export const SUITES = [...CHECK_SUITES, 'property'] as const;
 export type Suite = (typeof SUITES)[number];
 

@@ -8,7 +8,7 @@ import { PropertySuite } from './property/property-suite.ts';
 import type { Report } from './report/report.ts';
 import type { TestedSurface } from './target/target.ts';
 
-/** What is run, and how; as the options of the command line. */
+/** Suites and checks to run, and how; as the options of the command line. */
 export interface Selection {
   suite: readonly Suite[];
   only: readonly string[];

@@ -10,7 +10,7 @@ const routes = surfaces.flatMap((surface) =>
   surface.routes.map((route): [string, Surface, AnyRoute] => [`${surface.name} ${route.id}`, surface, route]),
 );
 
-/** What a server reads of the request, by the declarations of the route alone. */
+/** Returns whether a server accepts the request, by the declarations of the route alone. */
 function isAccepted(route: AnyRoute, address: string, body: unknown): boolean {
   const { pathname, searchParams } = new URL(address, 'http://host');
   const template = route.path.split('/');

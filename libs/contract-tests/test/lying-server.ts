@@ -55,7 +55,7 @@ const error = (status: number, code: string, message: string): Answer => ({
   body: { error: message, code, status },
 });
 
-/** What the declarations want. */
+/** Answers as the declarations want. */
 export function truth({ method, url = '', headers }: IncomingMessage, body: string): Answer {
   if (headers.authorization === undefined) return error(401, 'AUTH_REQUIRED', 'Authentication required');
   if (headers.authorization !== `Bearer ${TOKEN}`) return error(401, 'AUTH_FAILED', 'Authentication failed');

@@ -210,7 +210,7 @@ const browserEndSession = route({
   replies: { 200: { description: 'Number of ended sessions.', body: Ended } },
 });
 
-/** What the customers' pages read and change, and their files. */
+/** Routes of the customers' pages: reads, changes, and their files. */
 export const browserRoutes = [
   getAsset,
   browserUser,

@@ -12,7 +12,7 @@ import { defineSurface } from './wire/surface.ts';
 import { CONTRACT_VERSION } from './wire/version.ts';
 import { missingAsset } from './wire/web-files.ts';
 
-/** What connections read. */
+/** Routes that connections read. */
 export const readRoutes = [bootstrap, listIssues, explainIssue, pipelineOverview] as const;
 
 /** Surface A, the worker protocol, the webhooks and the OAuth server. */

@@ -21,7 +21,7 @@ export interface Check {
   suite: CheckSuite;
   /** operationId, or `unknown` for addresses of no endpoint. */
   endpoint: string;
-  /** What the target does: unique within suite and endpoint. */
+  /** Name of what the target does: unique within suite and endpoint. */
   name: string;
   /** @throws CheckFailed, CheckSkipped */
   run(probe: Probe): Promise<void>;

@@ -18,7 +18,7 @@ export async function pageOf(probe: Probe, template: string, query: string): Pro
   return answer.json<Page>();
 }
 
-/** What identifies an item; log entries have no id. */
+/** Returns what identifies an item; log entries have no id. */
 export function keyOf(item: unknown): unknown {
   const { id, repo, issueNumber, number, taskId, sequence, invocationIndex, timestamp, msg } = item as Record<
     string,

@@ -33,7 +33,7 @@ export const pagingChecks = ({ routes }: Surface): Check[] =>
     return [limits(route, template), ...(route.id in LIMITS ? [bounds(route, template)] : []), joined(route, template)];
   });
 
-/** What every page says of itself. */
+/** Checks the values that every page has about itself. */
 function mustBeSound({ items, page }: Page): void {
   const { total, limit, offset, hasMore } = page;
   must(items.length <= limit, `${items.length} items exceed the limit of ${limit}`);

@@ -112,7 +112,7 @@ export class Probe {
   }
 }
 
-/** For addresses of no endpoint, and for the reads that find samples. */
+/** Credentials for addresses of no endpoint, and for the reads that find samples. */
 const DEFAULT_AUTH = { hosted: 'connection', monitor: 'operator' } as const;
 
 export type Fields = Readonly<Record<string, string>>;

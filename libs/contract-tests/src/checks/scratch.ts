@@ -3,7 +3,7 @@ import type { Check } from './check.ts';
 import { must, mustEqual } from './outcome.ts';
 import { base, pausableIssue, postJson, type Track, trackOf, withTrack } from './scratch-actions.ts';
 
-/** What operators change, in the scratch repo alone; everything is as before afterwards. */
+/** Checks of what operators change, in the scratch repo alone; everything is as before afterwards. */
 export const scratchChecks = ({ routes }: Surface): Check[] =>
   routes.some(({ id }) => id === 'putTrack') ? [tracks, prompts, pauses] : [];
 

@@ -29,7 +29,7 @@ async function register(probe: Probe): Promise<string> {
   return answer.json<{ workerId: string }>().workerId;
 }
 
-/** For a task that the check before handed back: the service releases those every few seconds. */
+/** Wait in ms for a task that the check before handed back: the service releases those every few seconds. */
 const CLAIM_WAIT_MS = 15_000;
 
 const claim = (probe: Probe, workerId: string, claimKey?: string): Promise<Answer> =>

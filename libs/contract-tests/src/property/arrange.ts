@@ -25,7 +25,7 @@ interface Claim {
 
 const serves = ({ surface }: Target, route: AnyRoute): boolean => surface.routes.some(({ id }) => id === route.id);
 
-/** Whether requests to the endpoint need a claim of their own. */
+/** Returns whether requests to the endpoint need a claim of their own. */
 export const actsOnClaim = ({ path }: AnyRoute): boolean => path.startsWith('/api/worker/tasks/');
 
 /** Sends a request. @returns the body of a 200, parsed; null for any other answer. */

@@ -13,7 +13,9 @@ import {
 
 type Place = 'path' | 'query';
 
-/** Whether clients send the text as it is: a segment of a path is never empty, and dot segments are resolved. */
+/**
+ * Returns whether clients send the text as it is: a segment of a path is never empty, and dot segments are resolved.
+ */
 const canBeSent = (place: Place, text: unknown): text is string =>
   typeof text === 'string' && text.isWellFormed() && (place === 'query' || !['', '.', '..'].includes(text));
 
@@ -53,7 +55,7 @@ function candidatesOf(schema: z.ZodType, isAccepted: (text: unknown) => boolean)
 
 const EDGE_NUMBERS = [2, 3, 10, 50, 499, 500, 501, 1_000, 1_001, 2_000, 2_001, 1_000_000].map(String);
 
-/** By the schema under wrappers and conversions. */
+/** Lists candidates by the schema under wrappers and conversions. */
 function leafCandidates(schema: z.ZodType): Candidate[] {
   const { def } = (schema as unknown as z.core.$ZodTypes)._zod;
   switch (def.type) {

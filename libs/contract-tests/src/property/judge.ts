@@ -7,7 +7,7 @@ import type { Outcome } from '../target/target.ts';
 /** Whose request it was. */
 export interface Caller {
   credential: Credential;
-  /** Whether the target must accept the credential. */
+  /** True = the target must accept the credential. */
   isGood: boolean;
 }
 
@@ -23,7 +23,7 @@ export const PROBLEM_KINDS = [
 ] as const;
 export type ProblemKind = (typeof PROBLEM_KINDS)[number];
 
-/** What is wrong with an answer. Equal signatures are one finding. */
+/** Problem of an answer. Equal signatures are one finding. */
 export interface Problem {
   kind: ProblemKind;
   text: string;

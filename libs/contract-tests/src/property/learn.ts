@@ -15,7 +15,7 @@ export const plainRequest = (route: AnyRoute, more: Partial<PlannedRequest> = {}
   ...more,
 });
 
-/** Whether a read needs no parameter but a repo. */
+/** Returns whether a read needs no parameter but a repo. */
 const wantsRepo = (route: AnyRoute): boolean =>
   route.method === 'get' &&
   !route.path.includes('{') &&

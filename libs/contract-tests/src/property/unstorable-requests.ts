@@ -6,7 +6,7 @@ import { sampleOf, withEachText } from './sample-input.ts';
 /** A request with a text that Postgres cannot store, in one place. */
 export interface UnstorableRequest {
   route: AnyRoute;
-  /** For the message of a failure. */
+  /** Position of the text, for the message of a failure. */
   where: string;
   path: string;
   method: string;

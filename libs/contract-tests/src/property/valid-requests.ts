@@ -34,7 +34,7 @@ export function validRequests(surface: Surface, route: AnyRoute, known: KnownVal
 /** Bytes; servers and proxies refuse longer addresses before they look at them. */
 const LONGEST_ADDRESS = 8_000;
 
-/** Whether the address reaches the route: no earlier declaration serves it, and clients send it as it is. */
+/** Returns whether the address reaches the route: no earlier declaration serves it, and clients send it as it is. */
 export function isServedBy(surface: Surface, request: PlannedRequest): boolean {
   const address = addressOf(request);
   const path = address.split('?')[0] ?? '';
@@ -82,7 +82,7 @@ function bodyOf(route: AnyRoute, known: KnownValues): fc.Arbitrary<unknown> {
   return route.bodyOptional ? fc.option(value, { nil: undefined, freq: 5 }) : value;
 }
 
-/** Whether the value is still accepted once it is written as JSON, with texts that the route takes. */
+/** Returns whether the value is still accepted once it is written as JSON, with texts that the route takes. */
 function isTakenBy(route: AnyRoute): (value: unknown) => boolean {
   const isAccepted = accepts(route.body as z.ZodType);
   return (value) => {

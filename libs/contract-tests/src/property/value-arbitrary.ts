@@ -129,7 +129,7 @@ const examplesOf = (schema: z.ZodType): Candidate[] => {
   return listed(example === undefined ? examples : [example, ...examples], accepts(schema), 1);
 };
 
-/** What the schema's structure describes; its refinements are met by the caller. */
+/** Makes values that the schema's structure describes; the caller meets its refinements. */
 function inputOf(schema: z.ZodType, field: Field): fc.Arbitrary<unknown> {
   const inner = (one: z.core.$ZodType) => valueArbitrary(one as z.ZodType, field.known, field.name);
   const { def } = (schema as unknown as z.core.$ZodTypes)._zod;
@@ -234,7 +234,10 @@ export function textCandidates(schema: z.ZodString): Candidate[] {
   ];
 }
 
-/** By source and flags. A generator lists the characters of each class at its first use: a second for `[^\0]`. */
+/**
+ * Candidates by source and flags. A generator lists the characters of each class at its first use: a second for
+ * `[^\0]`.
+ */
 const patternTexts = new Map<string, Candidate[]>();
 
 /** Texts of a pattern; none of one with a lookahead, which the generator does not know: listed texts stand for it. */

@@ -21,8 +21,8 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 type Scalar = string | number;
 
 /**
- * What answers of the target said, by field name and by the part of the surface that said it: ids, repos, numbers.
- * Requests use it to reach what is there.
+ * Values from responses of the target, by field name and by the part of the surface that returned them: ids, repos,
+ * numbers. Requests use them to reach what exists.
  */
 export class Vocabulary {
   readonly #byName = new Map<string, Set<Scalar>>();

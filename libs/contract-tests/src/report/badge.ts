@@ -7,7 +7,7 @@ const CHARACTER = 6.5;
 const MARGIN = 5;
 const HEIGHT = 20;
 
-/** What a badge says: the number of checks that passed, or of problems. */
+/** Returns the text of a badge: the number of checks that passed, or of problems. */
 function statusOf(report: Report): { message: string; status: keyof typeof COLOURS } {
   const problems = problemCount(report);
   if (problems > 0) return { message: `${problems} failed`, status: 'failing' };

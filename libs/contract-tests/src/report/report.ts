@@ -51,7 +51,7 @@ interface EndpointTiming {
   slowestMs: number;
 }
 
-/** By endpoint, the slowest mean first. */
+/** Lists timings by endpoint, the slowest mean first. */
 export const timingsOf = ({ targets }: Report): EndpointTiming[] =>
   targets
     .flatMap(({ surface, timings }) =>

@@ -12,7 +12,7 @@ export interface UserLogin {
   password: string;
 }
 
-/** What the command line gives for one surface. Absent = not given. */
+/** Secrets that the command line gives for one surface. Absent = not given. */
 export interface GivenSecrets {
   /** The current access token of a connection. */
   token?: () => string;
@@ -35,7 +35,7 @@ export interface Credential {
   isGuess?: true;
   /** The body is signed with the webhook secret. */
   signs?: true;
-  /** What stands for the secret in a printed command. */
+  /** Placeholders for the secret in a printed command. */
   shown: Readonly<Record<string, string>>;
 }
 

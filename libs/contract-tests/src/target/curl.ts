@@ -33,7 +33,7 @@ function bodyPart(body: string | Uint8Array | undefined): string[] {
   return [`--data-binary ${isPlain ? quoted(shown) : `$${quoted(escaped(shown))}`}`];
 }
 
-/** For the shell's $'…', which takes the rest of the text literally after a quote. */
+/** Escapes a text for the shell's $'…', which takes the rest of the text literally after a quote. */
 const escaped = (text: string): string =>
   [...text.replaceAll('\\', '\\\\')].map((char) => (/[\x20-\x26\x28-\x7e]/.test(char) ? char : codeOf(char))).join('');
 

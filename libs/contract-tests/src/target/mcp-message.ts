@@ -2,7 +2,7 @@ import { McpResponse } from '@pipeline/contract';
 
 const INTERNAL_ERROR = -32_603;
 
-/** What is wrong with the answer to a tool call; null when nothing is. */
+/** Describes the problem of the answer to a tool call; null when there is none. */
 export function toolCallProblem(body: string, isValid: boolean): string | null {
   const parsed = McpResponse.safeParse(messageIn(body));
   if (!parsed.success) return `no JSON-RPC response: ${body.slice(0, 200)}`;

@@ -1,20 +1,20 @@
 import { type AnyRoute, fillPath, isRawBody } from '@pipeline/contract';
 
-/** What is sent for one endpoint, before credentials are added. */
+/** Request for one endpoint, before credentials are added. */
 export interface PlannedRequest {
   readonly route: AnyRoute;
   readonly params: Readonly<Record<string, string>>;
-  /** In the order in which they are sent; a name may appear twice. */
+  /** Parameters in the order in which they are sent; a name may appear twice. */
   readonly query: readonly (readonly [string, string])[];
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array<ArrayBuffer>;
 }
 
-/** What the answer to a request must be. */
+/** Expected answer to a request. */
 export type Expectation =
   /** Valid by the declarations: any declared answer but a refusal of its form. */
   | { kind: 'valid' }
-  /** Of no declared form, such as a form whose fields are not declared: any declared answer. */
+  /** Request of no declared form, such as a form whose fields are not declared: any declared answer. */
   | { kind: 'unspecified' }
   /** A call of a listed tool: a result, or a refusal of its arguments. */
   | { kind: 'tool-call'; isValid: boolean }
@@ -44,6 +44,6 @@ export function addressOf({ route, params, query }: PlannedRequest): string {
 /** The content type that a route's body is sent with. */
 export const bodyType = ({ body }: AnyRoute): string => (isRawBody(body) ? body.type : 'application/json');
 
-/** Whether the route reads, and can be sent without any parameter. */
+/** Returns whether the route reads, and can be sent without any parameter. */
 export const isPlainRead = ({ method, path, query, undocumented }: AnyRoute): boolean =>
   method === 'get' && !path.includes('{') && !undocumented && (query?.safeParse({}).success ?? true);

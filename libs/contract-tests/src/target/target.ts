@@ -19,7 +19,7 @@ interface TargetOptions {
   longestRetrySeconds: number;
 }
 
-/** How long the requests to one endpoint took, in milliseconds. */
+/** Durations of the requests to one endpoint, in milliseconds. */
 export interface Timing {
   requests: number;
   totalMs: number;
@@ -41,7 +41,7 @@ export class Target {
   readonly surface: Surface;
   readonly url: string;
   readonly #options: TargetOptions;
-  /** By operationId. */
+  /** Timings by operationId. */
   readonly timings = new Map<string, Timing>();
   /** Milliseconds that were waited because the target said 429. */
   waitedMs = 0;

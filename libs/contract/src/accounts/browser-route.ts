@@ -1,7 +1,7 @@
 import { z } from '@pipeline/domain/zod';
 import type { DeclaredError } from '../wire/route.ts';
 
-/** What the routes of the customers' pages have in common. */
+/** Properties that the routes of the customers' pages have in common. */
 const browser = { auth: 'session', tags: ['Pages'], undocumented: true } as const;
 export const get = { ...browser, method: 'get' } as const;
 /** Changes need the form token of the session in the header `x-form-token`. */

@@ -13,5 +13,5 @@ export const repoNotFound: DeclaredError = {
   description: 'The repo is not enabled in the organisation, or the connection has no access to it',
 };
 
-/** What the reads of connections have in common. */
+/** Properties that the reads of connections have in common. */
 export const read = { method: 'get', auth: 'connection', tags: ['Reads'] } as const;

@@ -10,7 +10,7 @@ interface CheckedFetch {
   unproduced(): string[];
 }
 
-/** For tests: creates a fetch that throws on undeclared responses and records the declared ones. */
+/** Creates a fetch for tests that throws on undeclared responses and records the declared ones. */
 export function checkedFetch(surface: Surface, inner: typeof fetch = fetch): CheckedFetch {
   const produced = new Set<string>();
   return {

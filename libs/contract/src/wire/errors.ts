@@ -4,7 +4,7 @@ interface ErrorEntry {
   status: number;
   /** Default message of the error. */
   text: string;
-  /** For docs/errors.md: when the error occurs and what the caller should do. */
+  /** Text for docs/errors.md: when the error occurs and what the caller should do. */
   meaning: string;
 }
 

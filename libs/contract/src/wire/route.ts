@@ -30,7 +30,7 @@ interface Refusals {
   query?: Refusal;
   json?: Refusal;
   body?: Refusal;
-  /** By name of the top-level body field; takes precedence over `body`. */
+  /** Refusals by name of the top-level body field; take precedence over `body`. */
   fields?: Record<string, Refusal>;
 }
 

@@ -17,7 +17,7 @@ export class Browser {
     this.#origin = origin;
   }
 
-  /** Whether the page has a form with the action. */
+  /** Returns whether the page has a form with the action. */
   shows(action: string): boolean {
     return this.#formOf(action) !== undefined;
   }

@@ -194,8 +194,8 @@ const asksUsers: Check = {
 };
 
 /**
- * What needs a login. Connections are ended and the user is logged out; a registered client without a connection remains,
- * which the service prunes.
+ * Checks that need a login. Connections are ended and the user is logged out; a registered client without a connection
+ * remains, which the service prunes.
  */
 export const oauthLifeChecks = ({ routes }: Surface): readonly Check[] =>
   routes.some(({ id }) => id === 'getAuthorizationServer') ? [redeemsCodes, rotates, revokes, asksUsers] : [];

@@ -103,7 +103,7 @@ const refusesAuthorization: Check = {
   },
 };
 
-/** With the client of the run: the token in use stays, another one is issued and revoked. */
+/** Checks the end of tokens with the client of the run: the token in use stays, another one is issued and revoked. */
 const endsTokens: Check = {
   suite: 'oauth',
   endpoint: 'revokeToken',
