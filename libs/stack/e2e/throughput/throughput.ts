@@ -22,9 +22,9 @@ const WITHIN_MS = 20 * 60_000;
 const HOUR_MS = 60 * 60_000;
 
 /**
- * Measures the cost of a whole issue, from the host to done: CPU of the services and of Postgres. CPU of the services
- * and of Postgres. Workers do no work of their own, the host is the sandbox with a real git repository; neither is
- * counted. With `--from` an earlier version does the same.
+ * Measures the cost of a whole issue, from the host to done: CPU of the services and of Postgres. Workers do no work of
+ * their own, the host is the sandbox with a real git repository; neither is counted. With `--from` an earlier version
+ * does the same.
  */
 export async function throughput({ checks, dataDir, env, issues, from }: E2e): Promise<void> {
   const inherited = { PATH: env.PATH, HOME: env.HOME };

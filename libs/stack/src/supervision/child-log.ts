@@ -9,8 +9,7 @@ const TAIL = 20;
 
 /**
  * Log of a child: JSON lines of its output go to `<name>.log`, unless it keeps that file itself, everything else to
- * `<name>.err`. JSON lines go to `<name>.log`, unless it keeps that file itself, everything else to `<name>.err`. A
- * file that has grown large is put aside when the stack starts.
+ * `<name>.err`. A file that has grown large is put aside when the stack starts.
  */
 export class ChildLog {
   readonly #dir: string;
