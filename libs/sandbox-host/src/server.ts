@@ -78,7 +78,7 @@ export interface SandboxOptions {
   now?: () => Date;
   fetch?: typeof fetch;
   log?: SandboxLog;
-  /** Where `git` is looked for. */
+  /** Value of PATH with which `git` is found. */
   searchPath?: string;
 }
 
@@ -102,7 +102,7 @@ export interface SandboxHost {
 
 const SPARE_PATH = '/usr/local/bin:/usr/bin:/bin';
 
-/** What is in the data folder of a sandbox. */
+/** Names in the data folder of a sandbox. */
 const OWN = /^(git|gitconfig|sandbox\.db.*)$/;
 
 /**

@@ -26,7 +26,7 @@ function tokenOf(req: Request): string | null {
   }
 }
 
-/** Who speaks; an app with a token of an installation may do no more than that token. */
+/** User of a request; an app with a token of an installation may do no more than that token. */
 export type Viewer = UserRecord & { grant?: Grant };
 
 /** @returns null for a request without credentials. @throws Failure 401 for wrong ones. */
@@ -51,7 +51,7 @@ function appUser(sandbox: Sandbox, token: string): Viewer | undefined {
   return bot && grant && { ...bot, grant };
 }
 
-/** What the app of a token may not do although the token is good. */
+/** Returns the refusal of an action that the app of a token may not take although the token is good. */
 const notForApps = () => new Failure(403, 'Resource not accessible by integration');
 
 /** Every API request needs a token. */
@@ -62,7 +62,7 @@ export const requireViewer = (sandbox: Sandbox) => (req: Request, res: Response,
   next();
 };
 
-/** What belongs to a person. */
+/** Refuses apps where the resource belongs to a person. */
 export const refuseApps = (_req: Request, res: Response, next: NextFunction) => {
   const viewer: Viewer = viewerOf(res);
   if (viewer.grant) throw notForApps();
@@ -89,7 +89,7 @@ export const loadRepo = (sandbox: Sandbox) => (req: Request, res: Response, next
   next();
 };
 
-/** Whether somebody may fetch from a repo (`read`) or push to it (`write`). */
+/** Returns whether a viewer may fetch from a repo (`read`) or push to it (`write`). */
 export const mayUseGit = ({ login, grant }: Viewer, repo: RepoRecord, level: 'read' | 'write'): boolean =>
   allows(repo, login, level) && (!grant || grants(grant, repo, 'contents', level));
 

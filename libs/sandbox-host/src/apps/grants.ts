@@ -28,7 +28,9 @@ export const PERMISSIONS = [
   'statuses',
 ] as const satisfies readonly Permission[];
 
-/** What an app may do in the repos of its installations; everything includes reading about the repo itself. */
+/**
+ * Returns the rights of an app in the repos of its installations; they always include reading about the repo itself.
+ */
 export const permissionsOf = ({ permissions = APP_PERMISSIONS }: AppRecord): Permissions => ({
   ...permissions,
   metadata: 'read',
@@ -39,7 +41,7 @@ export const NewApp = z.object({
   slug: login,
   /** PEM of the RSA key with which the app's requests are checked. */
   publicKey: z.string().includes('PUBLIC KEY'),
-  /** What it may do where it is installed. */
+  /** Rights of the app where it is installed. */
   permissions: z.partialRecord(z.enum(PERMISSIONS), z.enum(['read', 'write'])).optional(),
   /** Owners that have installed it, for all of their repos. */
   owners: z.array(login).min(1),
@@ -132,7 +134,7 @@ export function addGrant(
   return { token, expiresAt };
 }
 
-/** What a token of an installation stands for; undefined for any other, and for one that has expired. */
+/** Returns the grant of a token of an installation; undefined for any other token, and for one that has expired. */
 export function grantOf(sandbox: Sandbox, token: string): Grant | undefined {
   if (!token.startsWith('ghs_')) return undefined;
   const hash = hashOf(token);
@@ -155,7 +157,7 @@ export const hashOf = (token: string): string => createHash('sha256').update(tok
 
 const RANK = { none: 0, read: 1, write: 2 } as const;
 
-/** Whether a grant holds for this repo and this right. */
+/** Returns whether a grant holds for this repo and this right. */
 export const grants = (grant: Grant, repo: RepoRecord, right: Permission, level: 'read' | 'write') =>
   reaches(grant, repo) && RANK[grant.permissions[right] ?? 'none'] >= RANK[level];
 

@@ -33,7 +33,7 @@ export function addOauthApp(sandbox: Sandbox, input: NewOauthApp): OauthAppRecor
 export const oauthAppOf = ({ state }: Sandbox, clientId: string): OauthAppRecord | undefined =>
   state.list('oauthApp', GLOBAL).find((app) => app.clientId === clientId);
 
-/** Whether an app may be redirected there: the same origin, and its callback address or a path below it. */
+/** Returns whether an app may be redirected there: the same origin, and its callback address or a path below it. */
 export function isCallback({ callbackUrl }: OauthAppRecord, redirectUri: string): boolean {
   const [known, wanted] = [URL.parse(callbackUrl), URL.parse(redirectUri)];
   if (!known || wanted?.origin !== known.origin) return false;

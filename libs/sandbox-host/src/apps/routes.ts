@@ -24,7 +24,7 @@ const TokenRequest = z.strictObject({
 });
 type TokenRequest = z.output<typeof TokenRequest>;
 
-/** What an app does as itself, with a signed assertion in place of a token. */
+/** Routes for an app itself, with a signed assertion in place of a token. */
 export function appRoutes(sandbox: Sandbox): Router {
   const router = Router();
   const { state } = sandbox;

@@ -17,7 +17,10 @@ export function latestRuns({ state }: Sandbox, repo: RepoRecord, sha: string): C
   return [...new Map(all.map((check) => [`${check.suiteId ?? 0} ${check.name}`, check])).values()];
 }
 
-/** By context: a run or a status that failed counts before one that is pending, and that before a green one. */
+/**
+ * Returns verdicts by context: a run or a status that failed counts before one that is pending, and that before a green
+ * one.
+ */
 export function verdictsOf(sandbox: Sandbox, repo: RepoRecord, sha: string): Map<string, Verdict> {
   const verdicts = new Map<string, Verdict>();
   const add = (name: string, verdict: Verdict) => {

@@ -16,7 +16,7 @@ interface AdminOptions {
   adminToken: string | null;
 }
 
-/** What a real host has no API for: repos from existing git, identities, hooks, faults, a count of requests. */
+/** Routes for which a real host has no API: repos from existing git, identities, hooks, faults, a count of requests. */
 export function adminRoutes(sandbox: Sandbox, { faults, requests, adminToken }: AdminOptions): Router {
   const router = Router();
   const { state, deliveries } = sandbox;

@@ -26,7 +26,7 @@ const ById = z.object({ id: z.string() });
 const OfIssue = z.object({ owner: z.string(), name: z.string(), number: z.int() });
 const MUTATIONS = { convertPullRequestToDraft: true, markPullRequestReadyForReview: false };
 
-/** By what a request about merging is known; a look at the queue is the only one that reads. */
+/** Requests about merging, by the text that identifies each; the query of the queue is the only one that reads. */
 const OF_MERGES = {
   enqueuePullRequest: { level: 'write', answer: enqueue },
   dequeuePullRequest: { level: 'write', answer: dequeue },
@@ -99,7 +99,7 @@ const unresolved = (id: string) => ({
   errors: [{ type: 'NOT_FOUND', message: `Could not resolve to a node with the global id of '${id}'` }],
 });
 
-/** Whether the grant of an app allows it; people are limited by their role alone. */
+/** Returns whether the grant of an app allows it; people are limited by their role alone. */
 const mayUse = ({ grant }: Viewer, repo: RepoRecord, right: Permission, level: 'read' | 'write'): boolean =>
   !grant || grants(grant, repo, right, level);
 
@@ -184,7 +184,9 @@ function disableAutoMerge(sandbox: Sandbox, { repo, issue, login }: About): Answ
   return { data: { disablePullRequestAutoMerge: { pullRequest: { number: issue.number } } } };
 }
 
-/** Where a pull request is in the queue, and the last entry of its log about its commits and the queue. */
+/**
+ * Returns the position of a pull request in the queue, and the last entry of its log about its commits and the queue.
+ */
 export function queueState(sandbox: Sandbox, { repo, issue: { number } }: About): Answer {
   const issue = pullOf(sandbox, repo, number);
   const entries = sandbox.state.list('queueEntry', repo.id);

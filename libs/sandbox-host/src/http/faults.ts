@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import { z } from 'zod';
 
-/** What shall go wrong with the next requests that match. */
+/** Fault of the next requests that match. */
 export const Fault = z
   .object({
     /** Answer with this status in place of the real answer; nothing is carried out. */

@@ -9,7 +9,7 @@ export const reposById = (sandbox: Sandbox) => (req: Request, _res: Response, ne
   next();
 };
 
-/** As the real host: 301 for what reads and 307 for what writes, so that a client repeats it with its method. */
+/** Redirects like the real host: 301 for reads and 307 for writes, so that a client repeats it with its method. */
 export function redirectToId(sandbox: Sandbox, repo: RepoRecord, { req, res }: { req: Request; res: Response }): void {
   const path = req.originalUrl.replace(/^\/api\/v3/, '');
   const rest = path.slice(/^\/repos\/[^/]+\/[^/?]+/.exec(path)?.[0].length ?? path.length);

@@ -6,7 +6,7 @@ import type { PullIssue, RepoRecord, Sandbox } from '../state/model.ts';
 const MAX_LINES = 2_000;
 const MAX_LINE = 500;
 
-/** What the branch of a pull request changed since it left the base, line by line. */
+/** Renders what the branch of a pull request changed since it left the base, line by line. */
 export async function diffOf(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue): Promise<Html> {
   const { git } = sandbox;
   const range = await diffRange(sandbox, repo, issue);

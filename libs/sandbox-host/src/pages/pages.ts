@@ -57,7 +57,7 @@ function publicRepo(sandbox: Sandbox, req: Request): RepoRecord {
   return repo;
 }
 
-/** What a list of a repository shows. */
+/** Content of a list of a repository. */
 type Which = 'all' | 'issues' | 'pulls';
 const TABS = [
   ['all', '', 'All'],

@@ -12,7 +12,10 @@ export interface Obstacle {
   words: string;
 }
 
-/** What the rules of the base branch hold against a merge, first what the host names first. Costs one git process. */
+/**
+ * Lists the rules of the base branch that prevent a merge, in the order in which the host names them. Costs one git
+ * process.
+ */
 export async function obstaclesOf(
   sandbox: Sandbox,
   repo: RepoRecord,
@@ -34,7 +37,7 @@ export async function obstaclesOf(
   ];
 }
 
-/** Whether the base has commits that the head does not contain. */
+/** Returns whether the base has commits that the head does not contain. */
 export async function behind({ git }: Sandbox, repo: RepoRecord, { pull }: PullIssue): Promise<boolean> {
   const dir = git.dir(repo);
   const base = await git.resolve(dir, branchRef(pull.baseRef));

@@ -19,7 +19,7 @@ export interface BranchRules {
   methods: MergeMethod[] | null;
   /** Pull requests are merged by the queue alone. */
   queue: boolean;
-  /** Whether a ruleset asks for any of it; the host then has other words for a refusal. */
+  /** True = a ruleset requires any of it; the host then words a refusal differently. */
   byRuleset: boolean;
 }
 
@@ -146,7 +146,7 @@ const both = (a: BranchRules, b: BranchRules): BranchRules => ({
 const common = <T>(a: T[] | null, b: T[] | null): T[] | null =>
   a && b ? a.filter((each) => b.includes(each)) : (a ?? b);
 
-/** What a push of somebody is refused, for each protected branch. `branches` are those that exist. */
+/** Returns the refusals of a user's push for each protected branch. `branches` are those that exist. */
 export function pushRulesOf(
   sandbox: Sandbox,
   repo: RepoRecord,

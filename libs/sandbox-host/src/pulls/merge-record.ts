@@ -39,7 +39,7 @@ export function finishMerge(sandbox: Sandbox, repo: RepoRecord, number: number):
 
 const CLOSES = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#(\d+)/gi;
 
-/** As on the real host, "Fixes #12" in a merged pull request closes issue 12. */
+/** Closes issue 12 when "Fixes #12" stands in a merged pull request, as on the real host. */
 function closeNamed(sandbox: Sandbox, repo: RepoRecord, pull: PullIssue, by: string): void {
   for (const [, digits] of (pull.body ?? '').matchAll(CLOSES)) {
     if (!sandbox.state.get('issue', repo.id, Number(digits))) continue;

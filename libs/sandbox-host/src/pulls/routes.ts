@@ -122,7 +122,7 @@ function repoOfHead(sandbox: Sandbox, repo: RepoRecord, head: string): RepoRecor
 
 interface Ends {
   repo: RepoRecord;
-  /** Where the head branch lives. */
+  /** Repository of the head branch. */
   from: RepoRecord;
 }
 

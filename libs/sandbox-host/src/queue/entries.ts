@@ -3,7 +3,7 @@ import { renderRepo, renderUser } from '../render/basics.ts';
 import type { PullIssue, QueueEntryRecord, RepoRecord, Sandbox } from '../state/model.ts';
 import { change, timestamp } from '../state/sandbox.ts';
 
-/** In the words of the host. */
+/** Reasons in the words of the host. */
 export type RemovalReason =
   | 'CI_FAILURE'
   | 'MERGE_CONFLICT'

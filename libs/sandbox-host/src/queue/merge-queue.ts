@@ -20,7 +20,7 @@ import { addEntry, announceGroup, type RemovalReason, removeEntry } from './entr
 
 const BY = 'github-merge-queue[bot]';
 
-/** What is wanted next of the first entry: another look at once, or none before something changes. */
+/** Next step for the first entry: another check at once, or none before something changes. */
 type Step = 'again' | 'wait';
 
 /** One merge by a person's order; nothing happens where the host refuses it. */

@@ -34,7 +34,7 @@ export async function createFork(sandbox: Sandbox, parent: RepoRecord, owner: st
   });
 }
 
-/** As on the real host, `name-1` where the owner has another repository of that name. */
+/** Returns a free name, as the real host does: `name-1` where the owner has another repository of that name. */
 function freeName(sandbox: Sandbox, owner: string, name: string): string {
   let free = name;
   for (let n = 1; findRepo(sandbox, owner, free); n += 1) free = `${name}-${n}`;

@@ -40,7 +40,7 @@ export function moveRepo(sandbox: Sandbox, repo: RepoRecord, { owner = repo.owne
   });
 }
 
-/** From now on the name of this repository leads to no other one. Runs inside the transaction of the change. */
+/** Ends the use of this repository's name by any other one. Runs inside the transaction of the change. */
 export function takeName({ state }: Sandbox, repo: RepoRecord): void {
   const slug = slugOf(repo);
   for (const other of state.list('repo', GLOBAL)) {

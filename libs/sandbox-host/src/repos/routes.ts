@@ -95,7 +95,7 @@ export function repoRoutes(sandbox: Sandbox): Router {
   return router;
 }
 
-/** What belongs to the caller rather than to a repository. */
+/** Routes of what belongs to the caller rather than to a repository. */
 export function viewerRoutes(sandbox: Sandbox): Router {
   const router = Router();
 

@@ -52,7 +52,7 @@ async function syncHeads(sandbox: Sandbox, repo: RepoRecord, from: RepoRecord, b
   }
 }
 
-/** As the branch's rules ask, a push takes back the approvals of earlier heads. */
+/** Dismisses the approvals of earlier heads after a push, as the branch's rules require. */
 function dismissStale(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue, by: string): void {
   for (const review of staleApprovals(sandbox, repo, issue)) {
     const dismissed = { ...review, state: 'DISMISSED' as const };

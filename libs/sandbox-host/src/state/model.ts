@@ -1,4 +1,4 @@
-/** What the sandbox host keeps. Logins refer to users, label names to labels of the same repository. */
+/** Records of the sandbox host. Logins refer to users, label names to labels of the same repository. */
 export interface Records {
   user: UserRecord;
   repo: RepoRecord;
@@ -47,7 +47,7 @@ export interface RepoRecord {
   archived?: boolean;
   /** Slugs in lower case that it had before and that lead to it; absent = none. */
   formerSlugs?: string[];
-  /** Whether people may leave a merge to the host; absent = no. */
+  /** True = people may leave a merge to the host; absent = no. */
   allowAutoMerge?: boolean;
   /** Ways of merging that its settings allow; absent = all. */
   mergeMethods?: MergeMethod[];
@@ -62,7 +62,7 @@ export type MergeMethod = 'merge' | 'squash' | 'rebase';
 /** A check that the host runs by itself, in place of a CI service. */
 export interface CiJob {
   name: string;
-  /** From its start to its end. */
+  /** Duration in seconds. */
   seconds: number;
   /**
    * `first-fails`: fails on the first head of a branch and passes on later ones; `flaky`: passes when it is run again on
@@ -95,7 +95,7 @@ export interface IssueRecord {
 }
 
 export interface PullRecord {
-  /** Where the head branch lives, and whose that is; absent = the repository itself. */
+  /** Id of the repository of the head branch; absent = the repository itself. */
   headRepoId?: number;
   headOwner?: string;
   headRef: string;
@@ -139,7 +139,9 @@ export interface EventRecord {
   event: LoggedEvent;
   label: { name: string; color: string } | null;
   rename: { from: string; to: string } | null;
-  /** Of a removal from the merge queue: why, the head that was in it, and the commit that was tested, if one was made. */
+  /**
+   * Removal from the merge queue: the reason, the head that was in it, and the commit that was tested, if one was made.
+   */
   removal?: { reason: string; headSha: string; groupSha: string | null };
   actor: string;
   createdAt: string;
@@ -181,7 +183,7 @@ export interface CheckRecord {
   detailsUrl?: string | null;
   externalId?: string;
   output?: { title: string | null; summary: string | null; text: string | null };
-  /** What its job printed; only for jobs of the host itself. */
+  /** Output of its job; only for jobs of the host itself. */
   log?: string;
 }
 
@@ -257,7 +259,7 @@ export interface AppRecord {
   /** Webhook events that it subscribes to. */
   events?: string[];
   homepage?: string;
-  /** What it may do where it is installed; absent = the defaults. */
+  /** Rights of the app where it is installed; absent = the defaults. */
   permissions?: Permissions;
   createdAt: string;
 }
@@ -302,7 +304,7 @@ export type Permission =
   | 'statuses';
 export type Permissions = Partial<Record<Permission, 'read' | 'write'>>;
 
-/** What a token of an installation may do. */
+/** Rights of a token of an installation. */
 export interface Grant {
   id: number;
   appId: number;
@@ -341,7 +343,7 @@ export interface Store {
   nextId(): number;
   /** All of `work` or nothing. A transaction inside another one is part of it. */
   transaction<T>(work: () => T): T;
-  /** By login, ignoring case. */
+  /** Finds a user by login, ignoring case. */
   findUser(login: string): UserRecord | undefined;
 }
 
@@ -379,7 +381,7 @@ export interface Runner {
   consider(repo: Pick<RepoRecord, 'id'>): void;
 }
 
-/** What every route of the sandbox host works with. */
+/** Parts of the sandbox host that its routes work with. */
 export interface Sandbox {
   state: Store;
   git: HostGit;

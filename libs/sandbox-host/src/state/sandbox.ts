@@ -28,7 +28,7 @@ export function findMovedRepo(sandbox: Sandbox, owner: string, name: string): Re
   return sandbox.state.list('repo', GLOBAL).find(({ formerSlugs = [] }) => formerSlugs.includes(slug));
 }
 
-/** By its name, or by one that it had before. */
+/** Finds a repository by its name, or by one that it had before. */
 export const findKnownRepo = (sandbox: Sandbox, owner: string, name: string): RepoRecord | undefined =>
   findRepo(sandbox, owner, name) ?? findMovedRepo(sandbox, owner, name);
 

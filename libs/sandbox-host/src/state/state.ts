@@ -38,7 +38,7 @@ export class State implements Store {
     return rows.map((row) => JSON.parse(String(row.body)) as Records[K]);
   }
 
-  /** How many records of a kind are open, without reading them out. */
+  /** Counts the open records of a kind, without reading them out. */
   countOpen(kind: 'issue', repo: number): number {
     const sql = "select count(*) n from records where kind = ? and repo = ? and json_extract(body, '$.state') = 'open'";
     return Number(this.#db.prepare(sql).get(kind, repo)?.n ?? 0);
