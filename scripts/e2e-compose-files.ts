@@ -110,7 +110,7 @@ function monitorClient(compose: Compose) {
   return monitorReader(at(ports.MONITOR_PORT), password);
 }
 
-/** With the credentials that the contract tests have made. */
+/** Returns the credentials that the contract tests have made. */
 function hostedCredentials(compose: Compose) {
   const run = ['run', '--rm', '-T', '--no-deps', '--entrypoint', 'cat', 'contract-tests'];
   const read = (name: string) => must(compose([...run, `/run/secrets/contract-tests/${name}`]));
@@ -129,7 +129,9 @@ async function demoIsDone(monitor: ReturnType<typeof monitorReader>): Promise<vo
   );
 }
 
-/** Which ports of a host accept connections from the network of agents, within 3 s: unknown names take longer. */
+/**
+ * Checks which ports of a host accept connections from the network of agents, within 3 s: unknown names take longer.
+ */
 function agentsSee(host: string, wanted: Record<number, boolean>): void {
   const program = `const { connect } = require('node:net');
     const opens = (port) => new Promise((resolve) => {

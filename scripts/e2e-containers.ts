@@ -24,7 +24,7 @@ const settings = {
 };
 const base = { hosted: `http://127.0.0.1:${ports['hosted-api']}`, monitor: `http://127.0.0.1:${ports.monitor}` };
 const compose = composeProject(`pipeline-e2e-${process.pid}`, settings);
-/** Of the operator; generated, as all secrets. */
+/** Password of the operator; generated, as all secrets. */
 let password = '';
 
 await runWithEngine({ everything, remove, logs: () => compose(['logs', '--no-color', '--tail', '20']).out });
@@ -58,7 +58,7 @@ async function everything(): Promise<void> {
   await check('everything is removed', () => must(compose(['down', '--volumes', '--timeout', '5'])));
 }
 
-/** As the documents say how to read it. @returns the password. */
+/** Reads the password in the way that the documents describe. @returns the password. */
 function operatorPassword(): string {
   const read = must(compose(['exec', '-T', 'monitor', 'cat', '/run/secrets/operator/password']));
   if (!/^[0-9a-f]{48}$/.test(read)) throw new Error(`not a generated password: ${read.length} characters`);
@@ -154,7 +154,7 @@ function confined(): void {
   }
 }
 
-/** By the sessions that the services hold: no superuser, no owner, no right to create anything. */
+/** Checks the rights of the sessions that the services hold: no superuser, no owner, no right to create anything. */
 function databaseRights(): void {
   const query = `select distinct usename || ' ' || usesuper || ' ' || has_schema_privilege(usename, 'pipeline', 'create')
     from pg_stat_activity join pg_user using (usename) where application_name ~ '^(hosted-api|monitor)(:|$)' order by 1`;

@@ -52,7 +52,7 @@ function commandsOf(page: string): string[] {
 
 type Step = [pattern: RegExp, run: (command: string) => Promise<unknown>];
 
-/** How each command of the page is run, and what of it differs from the page. */
+/** Function that runs each command of the page, with its differences from the page. */
 const STEPS: readonly Step[] = [
   [/^node scripts\/bootstrap\.mjs install$/, shell],
   [/^npm run -s pipeline -- init /, register],

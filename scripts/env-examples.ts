@@ -19,11 +19,14 @@ interface Variable {
   name: string;
   description: string;
   required: boolean;
-  /** As it would be written in the environment; null without one. */
+  /** Default as it would be written in the environment; null without one. */
   standard: string | null;
 }
 
-/** What compose and the images set; setting it in an env file would be overridden, or break the image's health check. */
+/**
+ * Variables that compose and the images set; a value in an env file would be overridden, or break the image's health
+ * check.
+ */
 const SET_BY_COMPOSE = ['DATABASE_URL', 'HOST', 'PORT', 'LOG_DIR', 'PIPELINE_CONFIG', 'PUBLIC_URL'];
 
 const processes = { 'hosted-api': variablesOf(hostedEnv), monitor: variablesOf(monitorEnv) };

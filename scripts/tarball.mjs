@@ -55,7 +55,10 @@ function readArguments() {
   }
 }
 
-/** What npm links: npm only warns of a version that is too old, and the bundle would fail with an error of its own. */
+/**
+ * Returns the program that npm links: npm only warns of a version that is too old, and the bundle would fail with an
+ * error of its own.
+ */
 function starter(command) {
   return `#!/usr/bin/env node
 if (Number.parseInt(process.versions.node, 10) < ${OLDEST_NODE}) {

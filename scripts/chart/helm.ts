@@ -25,7 +25,7 @@ export interface Manifest {
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
   };
-  /** Of a ConfigMap. */
+  /** Data of a ConfigMap. */
   readonly data?: Readonly<Record<string, string>>;
   readonly [field: string]: unknown;
 }

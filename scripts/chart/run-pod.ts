@@ -26,7 +26,7 @@ interface Mount {
 interface Source {
   /** All rendered objects, and the Secrets that they refer to. */
   readonly objects: readonly Manifest[];
-  /** For the files of volumes; removed by the caller. */
+  /** Folder for the files of volumes; removed by the caller. */
   readonly folder: string;
 }
 

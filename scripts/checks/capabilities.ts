@@ -1,6 +1,6 @@
 /**
- * How the folders inside a package may depend on each other. A folder directly below `src` is a capability; files that
- * lie in `src` itself are the capability `.`. The arrows between capabilities are listed, hold no cycle, and type
+ * Rules for the dependencies among the folders inside a package. A folder directly below `src` is a capability; files
+ * that lie in `src` itself are the capability `.`. The arrows between capabilities are listed, hold no cycle, and type
  * imports count. `src/index.ts` is the package's entry and stands above all of them; tests are left out.
  */
 import { posix } from 'node:path';

@@ -1,4 +1,4 @@
-/** What the documents name must exist: links, files, environment variables. */
+/** Existence of what the documents name: links, files, environment variables. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from '@jest/globals';

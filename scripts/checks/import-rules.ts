@@ -1,10 +1,10 @@
 /**
- * Who may import whom. The layers point down: services -> engine, http, vcs -> store, contract -> runtime, domain.
- * Tests, end-to-end runs and a package's own scripts may use every library as well; nobody imports a service but those
- * of the stack, which run them together.
+ * Rules for imports among packages. The layers point down: services -> engine, http, vcs -> store, contract -> runtime,
+ * domain. Tests, end-to-end runs and a package's own scripts may use every library as well; only the stack, which runs
+ * the services together, imports them.
  */
 
-/** What the sources of each package may import of ours. A new package needs a line here. */
+/** Packages of ours that the sources of each package may import. A new package needs a line here. */
 export const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   runtime: [],
@@ -96,7 +96,7 @@ function refusalOfOurs(importer: string, name: string, inTest: boolean): string 
   return name === 'testing' ? 'testing is for tests' : `${importer} may not know ${name}`;
 }
 
-/** Whether the relative import climbs out of the package's folder. */
+/** Returns whether the relative import climbs out of the package's folder. */
 function leaves(path: string, specifier: string): boolean {
   let depth = path.split('/').length - 1;
   for (const part of specifier.split('/')) {

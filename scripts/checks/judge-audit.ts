@@ -1,9 +1,9 @@
-/** What pnpm prints when there is no answer to judge by. */
+/** Output of pnpm when there is no answer to judge by. */
 const NO_ANSWER =
   /ERR_PNPM_AUDIT_(BAD_RESPONSE|ENDPOINT_NOT_EXISTS)|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|socket hang up/;
 
 /**
- * What an audit came to.
+ * Judges the result of an audit.
  * @param status exit status of `pnpm audit`; null = it did not end by itself.
  * @param output all that it printed.
  */

@@ -54,7 +54,7 @@ export const formatProven = (patterns: readonly string[]): string =>
 /** Large automata take minutes; above this size recheck searches for an attack instead, from a fixed seed. */
 const MAX_NFA_SIZE = 5_000;
 
-/** What is wrong with a pattern: null = linear. */
+/** Describes the problem of a pattern: null = linear. */
 export function problemOf({ source, flags }: FoundPattern): string | null {
   if (source === null) return 'is computed; write it as a literal or from constants, so that it can be checked';
   const verdict = checkSync(source, flags, { timeout: 300_000, maxNFASize: MAX_NFA_SIZE, randomSeed: 0 });

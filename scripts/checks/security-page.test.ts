@@ -25,7 +25,7 @@ function threatsOf(page: string): Threat[] {
 const testsIn = (cell: string): Threat['tests'] =>
   [...cell.matchAll(/`([^`]+)` "([^"]+)"/g)].map(([, path = '', name = '']) => ({ path, name }));
 
-/** Whether a file has a test, or a rule that a test expects, of that name. */
+/** Returns whether a file has a test, or a rule that a test expects, of that name. */
 const exists = ({ path, name }: Threat['tests'][number]): boolean =>
   existsSync(join(ROOT, path)) && readFileSync(join(ROOT, path), 'utf8').includes(name);
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseMarkdown } from '../../libs/site/src/pages/markdown.ts';
 import { ROOT } from './workspace.ts';
 
-/** What a reader may copy into a shell: a block that names a shell or no language. */
+/** Languages of blocks that a reader may copy into a shell: a shell or none. */
 const SHELL = new Set(['', 'sh', 'bash', 'zsh', 'fish', 'shell', 'console', 'text']);
 
 export interface CommandBlock {

@@ -1,4 +1,4 @@
-/** What is taken from others is taken at a known version. */
+/** Versions of what is taken from others: each is known and fixed. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';

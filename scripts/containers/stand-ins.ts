@@ -13,7 +13,7 @@ const TARGETS = {
 
 export type ImageSetting = keyof typeof TARGETS;
 
-/** Whether the image is on this machine or can be pulled. */
+/** Returns whether the image is on this machine or can be pulled. */
 export function isAvailable(image: string): boolean {
   return docker(['image', 'inspect', image]).status === 0 || docker(['pull', '--quiet', image]).status === 0;
 }

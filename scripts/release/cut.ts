@@ -7,7 +7,7 @@ import { releaseNotes, withRelease } from './changelog.ts';
 import { git, node, succeeds } from './commands.ts';
 import { productVersion, repositoryUrl, withVersion } from './versions.ts';
 
-/** What `repository.url` of package.json says until a maintainer sets it. */
+/** Value in `repository.url` of package.json until a maintainer sets it. */
 const PLACEHOLDER = '//github.com/OWNER/';
 
 /**

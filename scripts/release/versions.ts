@@ -1,4 +1,6 @@
-/** Where the repository states the version of the product: one list for the release command and for the check. */
+/**
+ * Places where the repository states the version of the product: one list for the release command and for the check.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { git } from './commands.ts';

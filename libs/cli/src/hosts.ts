@@ -32,7 +32,7 @@ export async function connectHost(env: Environment, kind: string): Promise<VcsHo
   return app ? createGitHubAppHost({ ...options, ...app }) : createGitHubHost({ ...options, ...(token && { token }) });
 }
 
-/** As `connectHost`, for diagnosis. */
+/** Connects like `connectHost`, for diagnosis. */
 export async function connectDiagnostics(env: Environment, kind: string): Promise<HostDiagnostics | null> {
   const access = hostAccess(env, kind);
   if (!access) return null;

@@ -7,7 +7,7 @@ import { cliOn } from './cli.ts';
 
 const cli = cliOn(() => undefined);
 
-/** Whether a shell is installed here. */
+/** Returns whether a shell is installed here. */
 const has = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
 
 /** The words that bash offers for the last word of a line. */
@@ -32,7 +32,7 @@ describe('the completion of bash', () => {
   });
 });
 
-/** How each shell shows the words that the completion offers for the last word of a line. */
+/** Programs with which each shell shows the words that the completion offers for the last word of a line. */
 const SHELLS = {
   // Outside of a widget compadd does not work: its place takes a function that prints what it is given.
   zsh: (words: readonly string[]) =>

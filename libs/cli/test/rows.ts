@@ -55,7 +55,7 @@ export const workflowWithout = (from: State, trigger: string) => ({
   edges: DEFAULT_WORKFLOW.edges.filter((edge) => edge.from !== from || edge.trigger !== trigger),
 });
 
-/** What operators did to a repo, from its events, oldest first. */
+/** Lists the actions of operators on a repo, from its events, oldest first. */
 export async function deedsOn(database: TestDatabase, repo: RepoRow): Promise<Record<string, unknown>[]> {
   const rows = await database.db
     .selectFrom('pipeline_events')

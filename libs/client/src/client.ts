@@ -7,7 +7,7 @@ import { type Input, Transport, type TransportOptions } from './transport.ts';
 import type { CallOptions, Calls, ItemOf, Operations, Paged } from './types.ts';
 import { type WatchOptions, watchOperation } from './watch.ts';
 
-/** What every client has beside a method for each operation. */
+/** Methods of every client beside those of its operations. */
 export interface Lists<O extends Operations<O>> {
   /** Reads a list to its end: `for await (const issue of client.all('searchIssues', { query: { state: 'open' } })) …`. */
   all<K extends Paged<O>>(
@@ -43,7 +43,7 @@ export interface HostedOptions extends TransportOptions {
 }
 
 export interface MonitorOptions extends TransportOptions {
-  /** Of an operator; a monitor without authentication needs none. */
+  /** Name of an operator; a monitor without authentication needs none. */
   username?: string;
   password?: string;
 }

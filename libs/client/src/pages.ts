@@ -1,8 +1,8 @@
 interface Answer {
   items: unknown[];
-  /** Of lists by offset. */
+  /** Page of a list by offset. */
   page?: { offset: number; hasMore: boolean };
-  /** Of lists by cursor; null = the last page. */
+  /** Next cursor of a list by cursor; null = the last page. */
   next?: string | null;
 }
 

@@ -57,7 +57,7 @@ export class Transport {
     return bodyOf(response);
   }
 
-  /** As `call`; @returns the whole response, also 304 for a request with If-None-Match. */
+  /** Sends a request like `call`; @returns the whole response, also 304 for a request with If-None-Match. */
   async request(operation: string, input: Input, { signal, headers = {} }: CallOptions): Promise<Response> {
     const [method = 'GET', template = '/'] = operation.split(' ');
     const timeout = AbortSignal.timeout(this.#options.timeoutMs ?? 30_000);

@@ -41,7 +41,7 @@ export function aServer() {
   return {
     at,
     seen,
-    /** What the next requests get. */
+    /** Sets the responses to the next requests. */
     answers: (...given: Answer[]) => answers.splice(0, answers.length, ...given),
   };
 }

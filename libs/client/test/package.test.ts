@@ -17,7 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), 'client-package-'));
 let project = '';
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** As a program that uses the package would be written. */
+/** Program that uses the package, as a customer would write it. */
 const PROGRAM = `
 import { clientCredentials, createHostedClient, createMonitorClient, type HostedSchemas, PipelineError } from '@pipeline/client';
 

@@ -154,7 +154,7 @@ const handlers: HandlersOf<typeof routes, typeof authenticators> = {
 };
 
 type Options = Omit<Partial<AppOptions<typeof routes, typeof authenticators>>, 'handlers'> & {
-  /** In place of some of the sample's. */
+  /** Handlers in place of some of the sample's. */
   handlers?: object;
 };
 

@@ -1,11 +1,11 @@
 import { chown, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** How to run a program as someone who is not root. */
+/** Account that is not root, with what it takes to run a program as it. */
 export interface Account {
   /** Put before the program and its arguments. */
   prefix: string[];
-  /** For spawn. */
+  /** Options for spawn. */
   ids: { uid?: number; gid?: number };
   /** Hands a file or folder to the account. */
   own(path: string): Promise<void>;

@@ -12,17 +12,17 @@ import { dataOwner, releaseData, takeData } from './data-owner.ts';
 export interface PostgresOptions {
   /** Holds the cluster, its password and its log; made when it is missing, kept when the server stops. */
   dataDir: string;
-  /** On 127.0.0.1; 0 = any free one. */
+  /** Port on 127.0.0.1; 0 = any free one. */
   port: number;
   /** Settings of the server, by their names in postgresql.conf. */
   settings?: Record<string, string>;
 }
 
 export interface PostgresServer {
-  /** Of the superuser, to the database `postgres`. */
+  /** URL with which the superuser opens the database `postgres`. */
   url: string;
   port: number;
-  /** Of the server's first process. */
+  /** Process id of the server's first process. */
   pid: number;
   logFile: string;
   /** Ends sessions and the server within 8 seconds. A second call does nothing. */
@@ -31,7 +31,7 @@ export interface PostgresServer {
 
 const run = promisify(execFile);
 
-/** What is in the data folder of a server. */
+/** Names in the data folder of a server. */
 const OWN = new Set(['owner', 'cluster', 'cluster.new', 'password', 'postgres.log']);
 
 /**

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
 import { identityIn, processIdentity } from '../src/data-owner.ts';
 
-/** As the kernel writes it; the name of the program may hold anything. */
+/** Returns a line of /proc as the kernel writes it; the name of the program may hold any character. */
 const stat = (state: string) => `4711 (a ) Z (b) ${state} 1 4711 4711 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 11 0 98765 0 0`;
 
 test('a process is identified by its pid and its start time', () => {

@@ -5,7 +5,7 @@ const BYTES = 16;
 /** Random bytes for 256 ids are drawn together: one draw costs some 30 us of CPU, whatever its size. */
 const drawn = Buffer.alloc(256 * BYTES);
 let used = drawn.length;
-/** Of the last id: its time, and its number among those of the same millisecond, which begins at random. */
+/** Time of the last id, and its number among those of the same millisecond, which begins at random. */
 let msecs = 0;
 let seq = 0;
 

@@ -80,7 +80,7 @@ for (const [method, path] of OPERATIONS) {
   paths[path] = { ...paths[path], [method]: { ...operation, requestBody: closed(operation.requestBody) } };
 }
 
-/** What these operations refer to, and what that refers to. */
+/** Components that these operations refer to, directly or through others. */
 const components: Record<string, Json> = {};
 const open = [JSON.stringify(paths)];
 for (let text = open.pop(); text !== undefined; text = open.pop()) {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => environment.end());
 
 const AT = '/repos/acme/shop';
-/** What the host shows afterwards. */
+/** Reads the state on the host afterwards. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape are looked into.
 const shown = async (path: string): Promise<any> =>
   (await environment.api('GET', `${AT}${path}`, undefined, ANNA.token)).data;

@@ -26,7 +26,7 @@ const TOKEN = '0198c5a4-7c1e-7000-8000-';
 /** The worker protocol over HTTP, in memory: every request is held to the contract, every call is noted. */
 export class FakeService {
   readonly calls: Call[] = [];
-  /** What register says. */
+  /** Timing in the response to register. */
   timing = { heartbeatIntervalMs: 20, leaseMs: 60_000 };
   heard = { draining: false, cancelTaskIds: [] as string[] };
   readonly #overrides = new Map<RouteId, ((call: Call, nth: number) => Answer | undefined)[]>();

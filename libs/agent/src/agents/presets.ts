@@ -7,7 +7,7 @@ export interface AgentPreset {
   label?: string | undefined;
   /** Program and arguments. */
   command: readonly [string, ...string[]];
-  /** How to install the program; null for a command of the user. */
+  /** Command that installs the program; null for a command of the user. */
   install: string | null;
   /** Environment variables with a key; one of them is sufficient. */
   keys: readonly string[];

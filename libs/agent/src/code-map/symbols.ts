@@ -51,7 +51,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   ),
 };
 
-/** What a file declares at its top level, in the order of its lines; nothing for languages that are not read. */
+/** Lists what a file declares at its top level, in the order of its lines; nothing for languages that are not read. */
 export function symbolsOf(language: string | null, text: string): FileSymbol[] {
   const reader = language === null ? undefined : READERS[language];
   return reader ? reader(text.split(/\r?\n/)) : [];

@@ -17,7 +17,7 @@ import type { WorkTreeFiles } from './files.ts';
 import { judge, type PermissionPolicy, responseOf, ruleFor } from './permissions.ts';
 import type { Terminals } from './terminals.ts';
 
-/** What an agent may do in its work tree. */
+/** Access of an agent to its work tree. */
 export interface AgentAccess {
   root: string;
   policy: PermissionPolicy;
@@ -153,7 +153,7 @@ export class AgentSession {
   }
 }
 
-/** What the agent reported of its credentials. */
+/** Reports of the agent about its credentials. */
 class Account {
   isMissing = false;
   readonly #first = Promise.withResolvers<void>();

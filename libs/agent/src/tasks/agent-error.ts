@@ -28,7 +28,7 @@ export function agentError(error: unknown, agent: AgentPreset, authMethods: unkn
   return new AgentFailure(classOf(error) ?? (QUOTA.test(text) ? 'quota' : 'transient'), text);
 }
 
-/** What the error says besides its message and its class. */
+/** Returns the details of the error, besides its message and its class. */
 function detailsOf({ data }: RequestError): string {
   if (data === undefined || data === null) return '';
   if (typeof data !== 'object' || Array.isArray(data)) return ` ${JSON.stringify(data).slice(0, MOST_DETAILS)}`;

@@ -16,7 +16,7 @@ interface LoopbackOptions {
   failureTitle: string;
   /** Returns the page that the user opens first; null = the user opens an address elsewhere. */
   firstPage: ((redirectUrl: string) => string) | null;
-  /** Whether the redirect may have an `error` in the place of the code. */
+  /** True = the redirect may have an `error` in the place of the code. */
   acceptErrors: boolean;
   /** A request to the callback was refused; the server keeps waiting. */
   onRefused(reason: string): void;

@@ -19,7 +19,7 @@ export interface Session {
   use: typeof admin;
   /** Returns the host client of a kind, using the credentials of the environment; null without credentials. */
   hostOf(kind: string): Promise<VcsHost | null>;
-  /** As `hostOf`, for diagnosis. */
+  /** Connects like `hostOf`, for diagnosis. */
   diagnosticsOf(kind: string): Promise<HostDiagnostics | null>;
   /** Prompts for a password without echo, or reads it from standard input. */
   readPassword(): Promise<string>;
@@ -48,7 +48,7 @@ export interface LocalSession {
 export type CommandAction<S = Session> = (session: S) => Promise<Answer>;
 export type Run<S = Session> = (flags: Flags, action: CommandAction<S>) => Promise<void>;
 
-/** What executes the commands. */
+/** Functions that execute the commands. */
 export interface Runners {
   /** Opens the database of DATABASE_URL. */
   run: Run;
@@ -59,7 +59,7 @@ interface Leaf<O, S> {
   /** Name and arguments: `create <id>`. */
   usage: string;
   description: string;
-  /** Whether the command has side effects; adds the options --as and --reason. */
+  /** True = the command has side effects; adds the options --as and --reason. */
   writes: boolean;
   /** Options of the command in the form of commander: flags, description. */
   options?: [flags: string, description: string][];

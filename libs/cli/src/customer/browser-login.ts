@@ -17,7 +17,7 @@ export interface BrowserOptions {
   open: boolean;
 }
 
-/** Where nothing of this command listens: the user copies the address. PKCE makes the code useless to others. */
+/** Redirect address at which no program listens: the user copies it. PKCE makes the code useless to others. */
 const PASTED_REDIRECT = 'http://127.0.0.1/callback';
 const ADDRESS_LENGTH = 4_000;
 

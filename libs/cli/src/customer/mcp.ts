@@ -6,7 +6,7 @@ import { addressOf, type HostOption } from './session.ts';
 
 const json = (value: object): string => JSON.stringify(value, null, 2);
 
-/** How each program gets the address of an MCP server; they log in by themselves, in a browser. */
+/** Settings that give each program the address of an MCP server; they log in by themselves, in a browser. */
 const PROGRAMS: Readonly<Record<string, { where: string; config: (url: string) => string }>> = {
   'claude-code': { where: 'run', config: (url) => `claude mcp add --transport http pipeline ${url}` },
   codex: { where: '~/.codex/config.toml', config: (url) => `[mcp_servers.pipeline]\nurl = "${url}"` },

@@ -6,7 +6,7 @@ const LINE = 1_000;
 /** A text of the service as one line without control and invisible characters. */
 export const text = (value: string, length = LINE): string => displayText(value, length);
 
-/** As `text`, for the cell of a table. */
+/** Renders a text like `text`, for the cell of a table. */
 export const cell = (value: string | null): string | null => (value === null ? null : displayText(value, CELL));
 
 export const usd = (value: number): string => `$${value.toFixed(2)}`;

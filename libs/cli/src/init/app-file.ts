@@ -41,7 +41,7 @@ const existing = (file: string): InputError => new InputError(`${file} exists; -
 interface EnvFile {
   text: string;
   force: boolean;
-  /** What the user can do when the text is lost. */
+  /** Remedy for the user when the text is lost. */
   remedy: string;
 }
 

@@ -55,7 +55,7 @@ export function requireHost(app: RequestListener): RequestListener {
   };
 }
 
-/** For the event `checkExpectation`. The status is 400 and not 417: each route declares it. */
+/** Refuses the request of an event `checkExpectation`. The status is 400 and not 417: each route declares it. */
 export const refuseExpectation = (_request: IncomingMessage, response: ServerResponse): void =>
   refuseRequest(response, 'Unsupported Expect header: only 100-continue is supported');
 

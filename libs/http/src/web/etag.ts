@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 export const etagOf = (text: string): string =>
   `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
 
-/** Whether the If-None-Match of a request names an ETag (RFC 9110, 13.1.2: weak comparison). */
+/** Returns whether the If-None-Match of a request names an ETag (RFC 9110, 13.1.2: weak comparison). */
 export function matchesEtag({ headers }: IncomingMessage, etag: string): boolean {
   const header = headers['if-none-match'];
   if (header === undefined) return false;

@@ -10,7 +10,7 @@ const SUFFIXES: Readonly<Record<Encoding, string>> = { br: '.br', gzip: '.gz' };
 
 export interface Asset {
   type: string;
-  /** Of the file as it is sent. */
+  /** Size of the file as it is sent. */
   size: number;
   encoding: Encoding | null;
   read(): ReadStream;

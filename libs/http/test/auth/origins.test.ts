@@ -13,7 +13,7 @@ async function serve(options: Parameters<typeof serveSample>[0] = {}) {
   return sample;
 }
 
-/** As a browser sends it, which fetch() would not do here. */
+/** Sends a request as a browser does, which fetch() would not do here. */
 async function ask(url: string, line: string, headers: Record<string, string> = {}) {
   const raw = await RawConnection.open(url);
   cleanups.push(() => raw.close());

@@ -78,7 +78,7 @@ async function readMergeRules(client: Client, repo: RepoRef, branch: string): Pr
   };
 }
 
-/** What is read of a rule of a ruleset. */
+/** Fields of a rule of a ruleset that are read. */
 interface Rule {
   type: string;
   parameters?: {
@@ -127,7 +127,9 @@ async function allowedMethods(client: Client, repo: RepoRef): Promise<MergeMetho
   return MERGE_METHODS.filter((method) => allowed[method] !== false);
 }
 
-/** Whether a branch has commits that a commit does not contain. The second page leaves out the changed files. */
+/**
+ * Returns whether a branch has commits that a commit does not contain. The second page leaves out the changed files.
+ */
 export async function readIsBehind(
   client: Client,
   repo: RepoRef,

@@ -66,7 +66,7 @@ export function createClient(options: ClientOptions): Client {
 
 const MOVED = 'the repository was renamed or transferred: the write waits until its new name is known';
 
-/** What carries out the requests of a client. */
+/** Returns the function that sends the requests of a client. */
 export const fetchOf = ({ fetch: send = fetch, timeoutMs = 30_000 }: ClientOptions): typeof fetch =>
   fetchWithTimeout(send, timeoutMs);
 

@@ -1,6 +1,6 @@
 import { type CheckState, cappedText, type HostCheck, MAX_HOST_LINE } from '@pipeline/domain';
 
-/** What is read of a check run; REST answers and webhook payloads both have it. */
+/** Fields of a check run that are read; REST responses and webhook payloads both have them. */
 export interface RunFields {
   id: number;
   name: string;

@@ -11,7 +11,7 @@ import { type ExecuteResult, sanitizeJson } from '@pipeline/domain';
  */
 type HostFailure = 'rate-limited' | 'not-found' | 'no-access' | 'unauthorized' | 'refused' | 'unavailable';
 
-/** What every read of the adapter throws. */
+/** Error of every read of the adapter. */
 export class HostError extends Error {
   readonly kind: HostFailure;
   /** null when no answer came. */
@@ -89,12 +89,12 @@ export const answered = (error: unknown, status: number): error is RequestError 
   error instanceof RequestError && error.response !== undefined && error.status === status;
 
 const SECONDARY = /secondary rate limit|abuse detection|rate limit exceeded/i;
-/** What the host's documentation asks for when a limit names no time. */
+/** Wait that the host's documentation recommends when a limit names no time. */
 const UNTOLD_SECONDS = 60;
 
 /**
- * When the host will listen again, ISO 8601.
- * @returns null when the answer is not a rate limit (a 403 may as well be a missing right).
+ * Returns when the host will accept requests again, ISO 8601; null when the answer is not a rate limit (a 403 may as
+ * well be a missing right).
  */
 function rateLimitedUntil(error: RequestError, now: Date): string | null {
   if (error.status !== 403 && error.status !== 429) return null;

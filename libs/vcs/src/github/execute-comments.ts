@@ -55,7 +55,7 @@ async function findAndWrite(target: Target, marker: string, body: string): Promi
 interface OnceComment {
   body: string;
   marker: string;
-  /** Whether an earlier attempt may have written it. */
+  /** True = an earlier attempt may have written it. */
   look: boolean;
 }
 

@@ -52,7 +52,7 @@ const runStep = <T extends ProjectionType>(type: T, target: Target, action: Extr
   STEPS[type].run(target, action as never);
 
 /**
- * Whether a write was refused because of the repository and not of what was written: a host answers both with the same
+ * Finds whether a write was refused because of the repository and not of its content: a host answers both with the same
  * status. One request.
  * @returns null when the repository can be read and written, or is not known to be out of reach.
  */

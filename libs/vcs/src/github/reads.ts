@@ -149,9 +149,9 @@ async function orNull<T>(call: Promise<T>): Promise<T | null> {
 const RESTRICTING = ['pull_request', 'update', 'merge_queue'];
 
 /**
- * What keeps a writer from pushing straight to a branch: rules of rulesets, which every reader may read, and classic branch
- * protection, which takes the administration permission. Without that permission only "no protection at all" can be told
- * from the branch itself.
+ * Reads what prevents a writer from pushing straight to a branch: rules of rulesets, which every reader may read, and
+ * classic branch protection, which takes the administration permission. Without that permission only "no protection at
+ * all" can be derived from the branch itself.
  */
 async function readPushProtection(client: Client, repo: RepoRef, branch: string): Promise<PushProtection> {
   const at = { ...paramsOf(repo), branch };

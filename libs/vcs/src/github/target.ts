@@ -7,7 +7,7 @@ export interface RequestOptions {
   fetch?: typeof fetch;
 }
 
-/** Where one action is carried out, and by whom. */
+/** Target of one action, and the identity that executes it. */
 export interface Target {
   client: Client;
   repo: RepoRef;

@@ -145,7 +145,7 @@ function readStatus(payload: unknown): HostEvent[] {
   return [{ kind: 'checks', repo: repoOf(repository), headSha: sha, prNumbers: [], checks, sender: loginOf(sender) }];
 }
 
-/** What happened is read from the host: deliveries may be late and out of order. */
+/** Reads the name of the repository alone, not what happened to it: deliveries may be late and out of order. */
 function readRepository(payload: unknown): HostEvent[] {
   const { repository, sender } = parse(repositoryPayload, payload);
   return [{ kind: 'repository', repo: repoOf(repository), sender: loginOf(sender) }];

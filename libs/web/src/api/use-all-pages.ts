@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 
-/** What is used of a list that is read in pages. */
+/** Properties of a list that is read in pages. */
 interface PagedQuery {
   hasNextPage: boolean;
   isFetching: boolean;

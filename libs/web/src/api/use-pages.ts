@@ -8,7 +8,7 @@ interface PageOf<Item> {
 }
 
 interface PagesOptions<Item> {
-  /** As `keyOf` returns it. */
+  /** Key as `keyOf` returns it. */
   key: QueryKey;
   load: (offset: number, signal: AbortSignal) => Promise<PageOf<Item>>;
   /** Rows that moved between the reads of two pages are in both, and are shown once. */

@@ -16,7 +16,7 @@ const englishOnly = (): Plugin => ({
   },
 });
 
-/** What React Aria knows of the language of the browser, for pages in English. */
+/** Module that replaces React Aria's detection of the browser's language, for pages in English. */
 const ENGLISH = `const english = { locale: 'en-US', direction: 'ltr' };
 export const getDefaultLocale = () => english;
 export const useDefaultLocale = () => english;`;

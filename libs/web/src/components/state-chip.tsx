@@ -6,7 +6,7 @@ interface StateChipProps {
   state: string;
   isPaused?: boolean;
   isBlocked?: boolean;
-  /** Of the transition that led here: an operator chose the state. */
+  /** True = an operator chose the state in the transition that led here. */
   isForced?: boolean;
 }
 

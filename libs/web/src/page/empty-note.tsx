@@ -8,7 +8,7 @@ interface EmptyNoteProps {
   children?: ReactNode;
 }
 
-/** What is said where a list has no rows, and what can be done about it. */
+/** Note where a list has no rows, with what can be done about it. */
 export function EmptyNote({ tone = 'plain', title, children }: EmptyNoteProps) {
   return (
     <div className={styles.note}>

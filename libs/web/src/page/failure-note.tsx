@@ -5,7 +5,7 @@ import { Glyph } from '../glyphs/glyph.tsx';
 import styles from './failure-note.module.css';
 
 interface FailureNoteProps {
-  /** What could not be done, such as "The issues could not be read". */
+  /** Action that failed, as a sentence such as "The issues could not be read". */
   what: string;
   error: Error;
   onRetry?: () => void;

@@ -8,7 +8,7 @@ import styles from './rail.module.css';
 
 const PagesDialog = lazy(() => import('./pages-dialog.tsx'));
 
-/** As many as fit a narrow window, beside the button for the rest. */
+/** Number of pages that fit a narrow window, beside the button for the rest. */
 const IN_BAR = 4;
 
 const isCurrent = (path: string, pathname: string): boolean =>

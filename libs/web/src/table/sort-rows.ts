@@ -1,7 +1,7 @@
 import { lazily } from '../shared/lazily.ts';
 import { type Column, parseOrder } from './column.ts';
 
-/** By the alphabet, without case and accents; numbers in a text by size. */
+/** Collator that sorts by the alphabet, without case and accents; numbers in a text by size. */
 const collator = lazily(() => new Intl.Collator('en', { numeric: true, sensitivity: 'base' }));
 
 interface Entry<Row> {

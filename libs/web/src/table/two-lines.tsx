@@ -6,7 +6,7 @@ interface TwoLinesProps {
   second: ReactNode;
 }
 
-/** What the columns of a row show, in one cell of two lines: for tables on phones. The last part of a line is cut. */
+/** Cell of two lines with the values of several columns: for tables on phones. The last part of a line is cut. */
 export function TwoLines({ first, second }: TwoLinesProps) {
   return (
     <span className={styles.lines}>

@@ -16,7 +16,7 @@ const PAGE_ROWS = 10;
 
 type Move = (index: number, last: number) => number;
 
-/** Where a key moves to from the active row, in a list whose last row is known. */
+/** Moves of keys from the active row, in a list whose last row is known. */
 const MOVES: ReadonlyMap<string, Move> = new Map<string, Move>([
   ['ArrowDown', (index) => index + 1],
   ['ArrowUp', (index) => index - 1],

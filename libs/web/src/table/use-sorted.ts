@@ -5,7 +5,7 @@ import { sortRows } from './sort-rows.ts';
 interface SortedOptions<Row> {
   rows: readonly Row[];
   columns: readonly Column<Row>[];
-  /** As in the address: `cost` or `-cost`; empty = the order of the rows. */
+  /** Order as in the address: `cost` or `-cost`; empty = the order of the rows. */
   order: string;
   /** Width of the table in pixels, which decides what columns are shown. */
   width: number;

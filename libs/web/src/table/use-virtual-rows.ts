@@ -7,16 +7,19 @@ import { useRowSlots } from './use-row-slots.ts';
 
 const ROW_PX = { dense: 26, normal: 32, coarse: 44 };
 const isCoarse = window.matchMedia('(pointer: coarse)').matches;
-/** Of a row with two lines. */
+/** Height of a row with two lines. */
 const TALL_PX = 48;
 /** `onEnd` is called when this many rows are left. */
 const END_ROWS = 20;
 
-/** By which the router knows the table: without it, any element at the same place of another page would get its position. */
+/**
+ * Returns the id by which the router restores the position of a table: without it, any element at the same place of
+ * another page would get its position.
+ */
 export const scrollIdOf = (label: string): string => `table ${label}`;
 
 interface VirtualRowsOptions {
-  /** Of the table. */
+  /** Label of the table. */
   label: string;
   count: number;
   /** Key of the row at an index. */

@@ -19,7 +19,7 @@ export interface LeftBehind {
   user: RunAs | null;
   /** Plain lines of the program on stdout. */
   stdout: string;
-  /** Whether the program printed code-map lines. */
+  /** True = the program printed code-map lines. */
   mapped: boolean;
 }
 

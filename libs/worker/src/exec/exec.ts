@@ -26,7 +26,7 @@ export interface ExecOptions {
   env: Record<string, string>;
   /** User that programs run as; null = user of the runner. */
   user: RunAs | null;
-  /** Whether to request git credentials for each task. */
+  /** True = each task requests git credentials. */
   gitCredentials: boolean;
   logs: AgentLogs;
 }

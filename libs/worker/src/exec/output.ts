@@ -21,7 +21,7 @@ export class ProgramOutput {
   /** The last outcome or failure, and its problem if it is invalid. */
   printed: VerdictRecord | null = null;
   invalid: string | null = null;
-  /** Whether the program printed code-map lines. */
+  /** True = the program printed code-map lines. */
   mapped = false;
   /** Set when a code-map line was lost; the rest is not a valid map. */
   brokenMap: string | null = null;

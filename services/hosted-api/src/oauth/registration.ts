@@ -20,7 +20,8 @@ export class BadRegistration extends Error {
  * Returns the fields of a client's metadata that are passed to the OAuth library. The library accepts too much: plain
  * http to any host as the redirect of a "web" client, and secrets, which it would store in clear. Clients that register
  * themselves have no secret, so the method of authentication is always registered as `none`. Unknown fields are left
- * out, as RFC 7591 allows. @throws BadRegistration saying what would be right.
+ * out, as RFC 7591 allows.
+ * @throws BadRegistration saying what would be right.
  */
 export function cleanRegistration(body: unknown): Record<string, unknown> {
   if (typeof body !== 'object' || body === null || Array.isArray(body))

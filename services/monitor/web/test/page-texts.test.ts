@@ -1,4 +1,4 @@
-/** What the pages say, as far as it needs no browser. */
+/** Texts of the pages, as far as they need no browser. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { costText } from '../src/pages/agents/cost-text.ts';

@@ -12,7 +12,7 @@ export interface AppRegistration {
   org: string | null;
   /** null = no webhook and no events: the host refuses events without an address. */
   webhookUrl: string | null;
-  /** Where the host sends the browser with the code. */
+  /** Address to which the host sends the browser with the code. */
   redirectUrl: string;
   /** Returned with the code. */
   state: string;

@@ -5,12 +5,12 @@ import type { Query } from '@tanstack/react-query';
 import { ROUTES } from '../api/routes.generated.ts';
 import type { RouteId } from '../api/types.ts';
 
-/** What is on the page is read again at most this often. */
+/** Minimum time between two reads of what is on the page. */
 const REREAD_MS = 3_000;
 /** A hidden page gives its stream up after this time: browsers allow six connections to a host, for all pages. */
 const HIDDEN_MS = 10_000;
 
-/** Whether the stream of changes is open. */
+/** True while the stream of changes is open. */
 export const isLive = createSignal(false);
 
 /** Routes whose data agents, the host and the clock change; the others are changed by people on these pages. */

@@ -1,6 +1,6 @@
 import { isLive } from './follow.ts';
 
-/** How often pages read what changes by itself, without the stream of changes and with it. */
+/** Intervals at which pages read what changes by itself, without the stream of changes and with it. */
 const POLL_MS = 10_000;
 const SELDOM_MS = 60_000;
 

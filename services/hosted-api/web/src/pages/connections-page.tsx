@@ -13,7 +13,7 @@ import { EndDialog, type EndPlan } from './end-dialog.tsx';
 
 type Connection = Reply<'browserConnections'>['items'][number];
 
-/** Which programs read on my behalf, and how do I stop them? */
+/** Page of the programs that read on the user's behalf, with a button that stops each. */
 export default function ConnectionsPage() {
   const formToken = useUser().data?.formToken ?? '';
   const query = useQuery(read('browserConnections', {}));

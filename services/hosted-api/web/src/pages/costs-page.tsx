@@ -11,7 +11,7 @@ import { read } from '../api/request.ts';
 import { usePlace } from '../api/use-place.ts';
 import { pollMs } from '../live/poll.ts';
 
-/** What do the agents of the organisation cost? */
+/** Page of what the agents of the organisation cost. */
 export default function CostsPage() {
   const { org } = usePlace();
   const query = useQuery(read('browserCosts', { query: { org: org?.slug ?? '' } }, pollMs));

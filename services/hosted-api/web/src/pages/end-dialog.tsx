@@ -8,11 +8,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 export interface EndPlan {
   /** "End the connection of Acme Agent?" */
   title: string;
-  /** What happens. */
+  /** Effect of the action. */
   effect: string;
   /** "End connection" */
   verb: string;
-  /** What is said when it fails; default: it was not ended. */
+  /** Message when it fails; default: it was not ended. */
   failure?: string;
   run: () => Promise<unknown>;
 }

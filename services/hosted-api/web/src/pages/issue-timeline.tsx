@@ -23,7 +23,7 @@ interface IssueTimelineProps {
   number: string;
 }
 
-/** What happened to an issue, oldest first. */
+/** History of an issue, oldest first. */
 export function IssueTimeline({ org, repo, number }: IssueTimelineProps) {
   const { query, items, loadMore } = usePages({
     key: ['browserTimeline', org, repo, number],

@@ -24,7 +24,7 @@ const FIELDS = { state: oneOf(FILTERS, 'open') };
 const WORDS: Readonly<Record<string, string>> = { open: 'All open', blocked: 'Blocked', paused: 'Paused' };
 const CHOICES = FILTERS.map((value) => ({ value, label: WORDS[value] ?? labelOf(value) }));
 
-/** Which issues are in the pipeline, and in which state? */
+/** Page of the issues in the pipeline with their states. */
 export default function IssuesPage() {
   return <RepoPage title="Issues">{(place) => <RepoIssues {...place} />}</RepoPage>;
 }

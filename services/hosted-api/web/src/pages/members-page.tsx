@@ -5,7 +5,7 @@ import { usePlace } from '../api/use-place.ts';
 import { InvitationsPanel } from './members/invitations-panel.tsx';
 import { MembersPanel } from './members/members-panel.tsx';
 
-/** Who can read the organisation, and which repositories of it? */
+/** Page of the people who can read the organisation, and which repositories of it. */
 export default function MembersPage() {
   const { org, user } = usePlace();
   const formToken = user.data?.formToken ?? '';

@@ -5,7 +5,7 @@ import { Page } from '@pipeline/web/page/page.tsx';
 import { Panel } from '@pipeline/web/page/panel.tsx';
 import { usePlace } from '../api/use-place.ts';
 
-/** Which repositories of the organisation can I read? */
+/** Page of the repositories of the organisation that the user can read. */
 export default function RepositoriesPage() {
   const { org, bootstrap, repos } = usePlace();
   return (

@@ -12,7 +12,7 @@ import { EndDialog, type EndPlan } from './end-dialog.tsx';
 
 type Session = Reply<'browserSessions'>['items'][number];
 
-/** Where am I logged in? */
+/** Page of the browsers in which the user is logged in. */
 export default function SessionsPage() {
   const formToken = useUser().data?.formToken ?? '';
   const query = useQuery(read('browserSessions', {}));

@@ -11,7 +11,7 @@ import { usePlace } from '../api/use-place.ts';
 import { LiveMark } from '../live/live-mark.tsx';
 import { PAGES } from '../navigation/pages.ts';
 
-/** What surrounds every page: navigation, organisation, repository, time zone, log out. */
+/** Frame of every page: navigation, organisation, repository, time zone, log out. */
 export function Shell() {
   const { user, orgs, org, repos, repo, setOrg, setRepo } = usePlace();
   const pages = PAGES.filter(({ path }) => path !== '/members' || org?.role === 'owner');

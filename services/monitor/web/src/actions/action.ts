@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 
 /**
- * How much an action can destroy. 0: reversible, done at once with a way to undo it. 1: a dialog names the effect.
- * 2: a reason is required. 3: the person types the number of affected things.
+ * Damage that an action can do. 0: reversible, done at once with a way to undo it. 1: a dialog names the effect. 2: a
+ * reason is required. 3: the person types the number of affected things.
  */
 export type Grade = 0 | 1 | 2 | 3;
 
@@ -16,7 +16,7 @@ export interface ActionPlan {
   grade: Grade;
   /** Verb of the button, such as `Retry`. */
   verb: string;
-  /** What the verb applies to, such as `acme/shop#7` or `3 issues`. */
+  /** Object of the verb, such as `acme/shop#7` or `3 issues`. */
   object: string;
   /** The effect in one sentence. */
   effect: ReactNode;
@@ -40,7 +40,7 @@ export interface ActionPlan {
   issue?: ActionIssue;
 }
 
-/** What the API answered to an accepted action. */
+/** Response of the API to an accepted action. */
 export interface Answer {
   text: string;
   /** The action, or a part of it, had no effect: the entry stays until it is dismissed. */

@@ -12,7 +12,7 @@ const PHASES: Readonly<Record<ActionPhase, string>> = {
   failed: 'Failed',
 };
 
-/** What became of the latest actions; a failure stays until it is dismissed. */
+/** List of the latest actions with their results; a failure stays until it is dismissed. */
 export function Activity() {
   const all = useSignal(records);
   return (

@@ -19,7 +19,7 @@ const PLANS: Readonly<Record<BulkAction, { verb: string; effect: string; grade: 
   cancel: { verb: 'Cancel', grade: 3, effect: 'The issues move to done for good and their tasks are cancelled.' },
 };
 
-/** From this number on the person types how many issues are affected. */
+/** Number of affected issues from which on the person types it. */
 const TYPED_FROM = 21;
 /** Issues per call: few enough that stopping takes effect soon; the API accepts 500. */
 const PER_CALL = 100;

@@ -10,7 +10,7 @@ const WORDS: Readonly<Record<ActionPhase, string>> = {
   failed: 'failed',
 };
 
-/** What became of the latest action on an issue, beside its row. */
+/** Result of the latest action on an issue, beside its row. */
 export function IssueAction({ repo, issueNumber }: { repo: string; issueNumber: number }) {
   const record = actionOn(useSignal(records), { repo, issueNumber });
   if (!record) return null;

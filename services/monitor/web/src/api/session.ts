@@ -20,7 +20,10 @@ export function checkSession(): Promise<boolean> {
   return check;
 }
 
-/** What the page reads from now on contains all events up to the position of the response: the stream begins there. */
+/**
+ * Reads the session. Later reads of the page contain all events up to the position of the response: the stream begins
+ * there.
+ */
 async function readSession(): Promise<boolean> {
   const onHeaders = (headers: Headers): void => startFrom(headers.get('x-stream-position'));
   const { authenticated } = (await sendRequest(ROUTES.getSession, {}, { onHeaders })) as Reply<'getSession'>;

@@ -6,7 +6,7 @@ const cache = queryClient.getQueryCache();
 const isOffline = (): boolean =>
   cache.findAll({ type: 'active' }).some(({ state }) => isFailure(state.error, 'STORE_UNAVAILABLE'));
 
-/** Whether the latest read of any panel on the page failed because the database is not available. */
+/** True = the latest read of any panel on the page failed because the database is not available. */
 export const storeOffline = createSignal(false);
 
 const CHANGES: readonly string[] = ['updated', 'removed', 'observerAdded', 'observerRemoved'];

@@ -14,7 +14,7 @@ interface BarsProps {
   label: string;
   bars: readonly Bar[];
   /**
-   * Where the figures are: beside their bars; beside them where the panel is wide and beside the labels where it is
+   * Position of the figures: beside their bars; beside them where the panel is wide and beside the labels where it is
    * not, for figures of several words; or below their bars.
    */
   figures?: 'beside' | 'adaptive' | 'below';

@@ -6,7 +6,7 @@ interface SparklineProps {
   values: readonly (number | null)[];
   /** A line to compare with. */
   baseline?: number | null;
-  /** What the line shows, in words: screen readers get this instead. */
+  /** Summary of the line in words: screen readers get this instead. */
   summary: string;
 }
 

@@ -16,13 +16,13 @@ export interface Layer {
 }
 
 interface StackedAreaProps {
-  /** What the chart shows, in one sentence: screen readers get this. */
+  /** Summary of the chart in one sentence: screen readers get this. */
   summary: string;
   /** Epoch milliseconds of the values. */
   times: readonly number[];
   /** Lowest layer first. */
   layers: readonly Layer[];
-  /** In pixels; nothing is drawn at width 0. */
+  /** Width in pixels; nothing is drawn at width 0. */
   width: number;
   height: number;
 }

@@ -5,7 +5,7 @@ import styles from './issue-trouble.module.css';
 
 interface IssueTroubleProps {
   why: Pick<Reply<'explainIssueTo'>, 'lastError' | 'recommendations'>;
-  /** Whether the error is shown before somebody asks for it. */
+  /** True = the error is shown before a click opens it. */
   isOpen?: boolean;
 }
 

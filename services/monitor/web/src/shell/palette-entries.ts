@@ -9,7 +9,7 @@ import { PAGES } from '../navigation/pages.ts';
 import { useGo } from '../navigation/use-go.ts';
 import { keyText } from './key-text.ts';
 
-/** What the palette offers. */
+/** Entry of the palette. */
 export interface Entry {
   id: string;
   title: string;
@@ -20,7 +20,7 @@ export interface Entry {
 
 interface Found {
   entries: readonly Entry[];
-  /** In place of a list without entries. */
+  /** Note in place of a list without entries. */
   note: string;
 }
 
@@ -51,7 +51,7 @@ function usePages(): Entry[] {
 const isAction = ({ keys, group }: Shortcut): boolean =>
   (group === 'Issue' || group === 'Everywhere') && keys !== 'mod+k';
 
-/** What the page can do at the moment; the latest registration of a key wins, as for the keyboard. */
+/** Lists the actions of the page at the moment; the latest registration of a key wins, as for the keyboard. */
 function useActions(): Entry[] {
   const byKeys = new Map(useSignal(shortcuts).map((shortcut) => [shortcut.keys, shortcut]));
   return [...byKeys.values()].filter(isAction).map(({ keys, description, run }) => ({

@@ -23,7 +23,7 @@ const ActionDialog = lazy(() => import('../actions/action-dialog.tsx'));
 
 type Open = 'palette' | 'shortcuts' | 'settings' | null;
 
-/** What surrounds every page: navigation, repo, live badge, palette, settings, the user. */
+/** Frame of every page: navigation, repo, live badge, palette, settings, the user. */
 export function Shell() {
   const [open, setOpen] = useState<Open>(null);
   const action = useSignal(openAction);

@@ -10,7 +10,7 @@ const LONG_CUT_MS = 60_000;
 export interface ConnectionListener {
   onFacts(facts: LiveFacts): void;
   onEvent(event: StreamEvent): void;
-  /** What was fetched before may be out of date: no known position, a gap, or a cut. Not every fact is an event. */
+  /** Handles that earlier reads may be out of date: no known position, a gap, or a cut. Not every fact is an event. */
   onGap(): void;
 }
 

@@ -1,7 +1,7 @@
 import type { StreamEvent } from './events.ts';
 import { pause } from './live-facts.ts';
 
-/** What happens to the events of the stream in this tab. */
+/** Receiver of the events of the stream in this tab. */
 export interface Sink {
   apply(event: StreamEvent): void;
   /** Fetches everything again. */

@@ -8,7 +8,7 @@ import { feedInto, type Sink, takeEvent } from './held-events.ts';
 import { liveFacts } from './live-facts.ts';
 import { joinTabs, type TabMessage } from './tabs.ts';
 
-/** Where tabs cannot share a stream, a hidden one gives its own up after this time. */
+/** Time after which a hidden tab closes its own stream where tabs cannot share one. */
 const HIDDEN_MS = 60_000;
 
 function receive(event: StreamEvent): void {

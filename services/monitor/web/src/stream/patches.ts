@@ -8,7 +8,10 @@ import { newcomers } from './newcomers.ts';
 /** Counts and lists are read again at most this often. */
 const REREAD_MS = 3_000;
 const REREAD_SLOWLY_MS = 30_000;
-/** What is shown of one issue follows its events sooner, within a second of their commit: they are few. */
+/**
+ * Minimum time between two reads of one issue, which follow its events sooner, within a second of their commit: they
+ * are few.
+ */
 const REREAD_ISSUE_MS = 500;
 /** Rows that are read one by one after actions of people. */
 const MOST_ROWS = 5;

@@ -22,7 +22,7 @@ const TASKS = [
 // Costs the merges of the window, and changes with each merge only.
 const POLL_MS = 300_000;
 
-/** Which agent earns its money? */
+/** Page that compares the agents by cost and result. */
 export default function AgentsPage() {
   const { repo } = useRepo();
   const { values, set, rejected } = useAddress(FIELDS);

@@ -19,7 +19,7 @@ import { PathText } from './path-text.tsx';
 const FIELDS = { q: text(), op: text(100) };
 const document = { ...read('getOpenApi', {}), staleTime: Number.POSITIVE_INFINITY };
 
-/** How is this scripted? */
+/** Page of the API's operations, for scripts. */
 export default function ApiPage() {
   const { values, set, rejected } = useAddress(FIELDS);
   const query = useQuery(document);

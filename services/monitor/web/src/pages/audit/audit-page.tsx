@@ -37,7 +37,7 @@ const DAY_MS = 86_400_000;
 
 const idOf = ({ id }: AuditEntry): string => id;
 
-/** Who did what, when and why? */
+/** Page of the audit log: who did what, when and why. */
 export default function AuditPage() {
   const { repo } = useRepo();
   const { values, set, rejected } = useAddress(FIELDS);

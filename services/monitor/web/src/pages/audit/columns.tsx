@@ -26,7 +26,7 @@ export const COLUMNS: readonly Column<AuditEntry>[] = [
   },
 ];
 
-/** What the action was applied to; an issue is a link. */
+/** Target of the action; an issue is a link. */
 export function Target({ entry: { target, repo, issueNumber } }: { entry: AuditEntry }) {
   if (repo === null || issueNumber === null) return <span title={target}>{target}</span>;
   return (

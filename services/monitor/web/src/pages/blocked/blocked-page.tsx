@@ -29,7 +29,7 @@ const keyOf = (issue: BlockedIssue): string => `${repoOf(issue)}/${issue.issueNu
 const targetsOf = (issues: readonly BlockedIssue[]) =>
   issues.map((issue) => ({ repo: repoOf(issue), issueNumber: issue.issueNumber }));
 
-/** What is stuck, for which reason, and what repairs many issues at once? */
+/** Page of the blocked issues by reason, with actions that repair many at once. */
 export default function BlockedPage() {
   const { repo } = useRepo();
   const { values, set, rejected } = useAddress(FIELDS);

@@ -11,7 +11,7 @@ import { ReposPanel } from './repos-panel.tsx';
 
 const POLL_MS = 10_000;
 
-/** What runs with which settings? */
+/** Page of the processes and the settings with which they run. */
 export default function ConfigurationPage() {
   const summary = useQuery(read('configSummary', {}, POLL_MS));
   const repos = useQuery(read('listRepos', {}, POLL_MS));

@@ -32,7 +32,7 @@ const NAMES: Readonly<Record<Kind, string>> = {
   orphan_dependency_edge: 'dependency on an unknown issue',
 };
 
-/** What each kind of finding means, in a sentence about both sides. */
+/** Meaning of each kind of finding, in a sentence about both sides. */
 const MEANINGS: Readonly<Record<Kind, string>> = {
   stale_blocked: 'The store says blocked, but no open dependency holds the issue.',
   stale_subtask_edge: 'The epic is done, but its subtasks still count as open.',
@@ -42,7 +42,7 @@ const MEANINGS: Readonly<Record<Kind, string>> = {
   orphan_dependency_edge: 'A dependency names an issue of which the store has no record.',
 };
 
-/** Where do the store and the host disagree? */
+/** Page of the contradictions between the store and the host. */
 export default function ConsistencyPage() {
   const { repo } = useRepo();
   const { values, set, rejected } = useAddress(FIELDS);

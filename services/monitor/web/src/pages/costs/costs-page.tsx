@@ -17,7 +17,7 @@ import { WINDOWS } from './windows.ts';
 const FIELDS = { window: oneOf(['24h', '7d', '30d', 'lifetime'], '7d') };
 const POLL_MS = 30_000;
 
-/** Who spends what? */
+/** Page of the costs by who spends them. */
 export default function CostsPage() {
   const { repo } = useRepo();
   const { values, set, rejected } = useAddress(FIELDS);

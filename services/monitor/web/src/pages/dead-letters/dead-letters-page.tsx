@@ -20,7 +20,7 @@ type DeadLetter = Reply<'listDeadLetters'>['items'][number];
 
 const POLL_MS = 10_000;
 
-/** Which transitions failed for good? Grouped by their error. */
+/** Page of the transitions that failed permanently, grouped by their error. */
 export default function DeadLettersPage() {
   const { repo } = useRepo();
   const query = useQuery(read('listDeadLetters', { query: { limit: 500 } }, POLL_MS));

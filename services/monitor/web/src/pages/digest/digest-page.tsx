@@ -21,7 +21,7 @@ type Digest = Reply<'readDigest'>['digest'];
 
 const POLL_MS = 60_000;
 
-/** What happened in a day? */
+/** Page of what happened in a day. */
 export default function DigestPage() {
   const query = useQuery(read('readDigest', {}, POLL_MS));
   const digest = query.data?.digest;

@@ -62,7 +62,7 @@ const SHOWN = [
 /** Words before bare numbers. */
 const NUMBERED: Readonly<Record<string, string>> = { prNumber: 'PR #', version: 'version ' };
 
-/** What an event says, in one line. */
+/** Summarizes an event in one line. */
 export function summaryOf({ eventType, payload }: PipelineEvent): string {
   if (eventType === 'state_transition') return `${labelOf(textOf(payload.from))} → ${labelOf(textOf(payload.to))}`;
   const cost = typeof payload.costUsd === 'number' ? formatUsd(payload.costUsd) : '';

@@ -27,7 +27,7 @@ const POLL_MS = 5_000;
 
 const idOf = ({ id }: PipelineEvent): string => String(id);
 
-/** What happened, in order? */
+/** Page of the events in order. */
 export default function EventsPage() {
   const { repo } = useRepo();
   const { values, set, rejected } = useAddress(FIELDS);

@@ -11,7 +11,7 @@ interface Evidence {
 /** Agents write addresses: only those of the web become links. */
 const isWeb = (url: string): boolean => /^https?:\/\//i.test(url);
 
-/** What a finding or an item rests on. */
+/** Evidence of a finding or an item. */
 export function EvidenceList({ evidence }: { evidence: readonly Evidence[] }) {
   return (
     <ul className={layout.list}>

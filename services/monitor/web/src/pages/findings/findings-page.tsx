@@ -37,7 +37,7 @@ const choicesOf = <T extends string>(all: string, values: readonly T[]) => [
   ...values.map((value) => ({ value, label: value })),
 ];
 
-/** What did agents find? */
+/** Page of the findings of agents. */
 export default function FindingsPage() {
   const { repo } = useRepo();
   if (repo === undefined) {

@@ -43,7 +43,7 @@ const choicesOf = <T extends string>(all: string, values: readonly T[]) => [
   ...values.map((value) => ({ value, label: words(value) })),
 ];
 
-/** What do we believe, and may agents use it? */
+/** Page of the intelligence items, with whether agents may use each. */
 export default function ItemsPage() {
   const { repo } = useRepo();
   if (repo === undefined) {

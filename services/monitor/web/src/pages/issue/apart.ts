@@ -1,7 +1,7 @@
 /** A lane is this many marks wide: closer ones would be drawn over each other. */
 const MARKS = 500;
 
-/** Where a mark begins and ends on its lane, as shares of the width. */
+/** Extent of a mark on its lane: its start and end as shares of the width. */
 interface Place {
   from: number;
   to: number;

@@ -9,7 +9,7 @@ import type { IssueInput } from './issue-input.ts';
 
 const LIMIT = 200;
 
-/** What agents, operators and the workflow reported, newest first. */
+/** Reports of agents, operators and the workflow, newest first. */
 export function Events({ input }: { input: IssueInput }) {
   const query = useQuery(read('issueEvents', { ...input, query: { ...input.query, limit: LIMIT } }));
   const page = query.data?.page;

@@ -8,7 +8,7 @@ import { Panel } from '../../page/panel.tsx';
 import styles from './issue.module.css';
 import type { IssueInput } from './issue-input.ts';
 
-/** What agents found while they worked on the issue. */
+/** Findings of agents during their work on the issue. */
 export function Findings({ input }: { input: IssueInput }) {
   const query = useQuery(read('listIssueFindings', input));
   return (

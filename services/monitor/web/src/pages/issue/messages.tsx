@@ -15,7 +15,7 @@ type Message = Reply<'listAgentMessages'>['items'][number];
 
 const FIELDS = { tools: onOff() };
 
-/** What agents and their tools exchanged, in order. */
+/** Messages of agents and their tools, in order. */
 export function Messages({ input }: { input: IssueInput }) {
   const { values, set } = useAddress(FIELDS);
   const query = useQuery(

@@ -13,7 +13,7 @@ import type { IssueInput } from './issue-input.ts';
 import { type PlanVersion, PlanVersionText } from './plan-version.tsx';
 
 interface PlanApprovalProps {
-  /** As spelt on the host, owner/name. */
+  /** Repo as spelt on the host, owner/name. */
   repo: string;
   issueNumber: number;
   input: IssueInput;

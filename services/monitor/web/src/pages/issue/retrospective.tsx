@@ -15,7 +15,7 @@ const PARTS = {
 } as const;
 const PART_NAMES = Object.keys(PARTS) as (keyof typeof PARTS)[];
 
-/** What was learned from a completed issue. */
+/** Lessons from a completed issue. */
 export function Retrospective({ input }: { input: IssueInput }) {
   const query = useQuery(read('issueRetrospective', input));
   const found = query.data?.retrospective;

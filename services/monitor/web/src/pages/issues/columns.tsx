@@ -14,7 +14,7 @@ import { phraseOf } from './phrase.ts';
 import { PullRequest } from './pull-request.tsx';
 import { TimeInState } from './time-in-state.tsx';
 
-/** Where the issue is, for links: the tenant is named only where it is not the usual one. */
+/** Returns the address of the issue for links: the tenant is named only where it is not the usual one. */
 export const addressOf = ({ repo, issueNumber, tenant }: Issue): { to: string; search: Record<string, string> } => ({
   to: issuePath(repo, issueNumber),
   search: tenant === 'default' ? {} : { tenant },

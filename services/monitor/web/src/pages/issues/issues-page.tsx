@@ -23,7 +23,7 @@ const isSearch = (text: string): boolean => /^#?\d+$/.test(text.trim()) || text.
 
 const isSorted = ({ view, sort }: IssueValues): boolean => view === 'table' && sort !== '';
 
-/** Which issues, in which state, since when, at what price? As a table or as a board. */
+/** Page of the issues with state, time in it and cost, as a table or as a board. */
 export default function IssuesPage() {
   const { repo } = useRepo();
   const repos = useRepos();

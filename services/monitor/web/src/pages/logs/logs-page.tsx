@@ -48,7 +48,7 @@ const SINCE_CHOICES = [
 
 const keyOfEntry = ({ key }: KeyedEntry): string => key;
 
-/** What did processes and agents log? */
+/** Page of the logs of processes and agents. */
 export default function LogsPage() {
   const { values, set, rejected } = useAddress(FIELDS);
   const { level, agent, issue, since, q, follow, entry } = values;

@@ -7,7 +7,7 @@ import { Panel } from '../../page/panel.tsx';
 import styles from './overview.module.css';
 import { type OfRepo, overviewReads } from './overview-reads.ts';
 
-/** What the agents reported to have spent. */
+/** Costs that the agents reported. */
 export function CostPanel({ repo }: OfRepo) {
   const query = useQuery(overviewReads(repo).costs);
   const { zone } = useSignal(preferences);

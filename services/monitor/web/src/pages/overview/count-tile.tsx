@@ -5,7 +5,7 @@ import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { memo } from 'react';
 import styles from './overview.module.css';
 
-/** What a count counts, and the page that lists it. */
+/** Subject of a count, and the page that lists it. */
 export interface CountTarget {
   title: string;
   glyph: GlyphName;

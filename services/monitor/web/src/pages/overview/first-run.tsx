@@ -9,7 +9,7 @@ import { overviewReads } from './overview-reads.ts';
 
 const POLL_MS = 3_000;
 
-/** What a new installation still lacks, with the one command for it; gone once an agent has worked. */
+/** Steps that a new installation still lacks, with the one command for each; gone once an agent has worked. */
 export function FirstRun() {
   const dashboard = useQuery(overviewReads(undefined).dashboard);
   const config = useQuery(read('configSummary', {}));

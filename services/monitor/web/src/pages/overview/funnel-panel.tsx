@@ -12,7 +12,7 @@ import { Panel } from '../../page/panel.tsx';
 import styles from './overview.module.css';
 import { type OfRepo, overviewReads } from './overview-reads.ts';
 
-/** How far the issues of the last week came, and how long they stayed in each state. */
+/** Progress of the issues of the last week, and how long they stayed in each state. */
 export function FunnelPanel({ repo }: OfRepo) {
   const query = useQuery(overviewReads(repo).funnel);
   const funnel = query.data;

@@ -45,7 +45,7 @@ const WITHOUT_WORKER: Record<TaskType, CountTarget> = {
   'code-map-scan': withoutWorker('code-map-scan'),
 };
 
-/** What waits for a person, each with the page that shows it. */
+/** List of what waits for a person, each with the page that shows it. */
 export function NeedsYou({ repo }: OfRepo) {
   const reads = overviewReads(repo);
   const dashboard = useQuery(reads.dashboard);

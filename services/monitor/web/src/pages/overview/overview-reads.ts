@@ -6,7 +6,9 @@ const BUCKETS = 48;
 /** Counts of the queue have no event of their own. */
 const QUEUE_POLL_MS = 10_000;
 
-/** What the overview shows. Each panel reads its part, so that a response renders the panels that show it and no other. */
+/**
+ * Reads of the overview. Each panel reads its part, so that a response renders the panels that show it and no other.
+ */
 export function overviewReads(repo: string | undefined) {
   const whose = repo === undefined ? {} : { repo };
   return {

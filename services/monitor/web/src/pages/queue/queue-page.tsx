@@ -22,7 +22,7 @@ import { QUEUE_COLUMNS, repoOf, type Task } from './columns.tsx';
 const POLL_MS = 3_000;
 const FIELDS = { sort: text(30), type: text(30) };
 
-/** What waits, for how long, and when is it done? */
+/** Page of the tasks that wait, for how long, and when each will be done. */
 export default function QueuePage() {
   const { repo } = useRepo();
   const { values, set, rejected } = useAddress(FIELDS);

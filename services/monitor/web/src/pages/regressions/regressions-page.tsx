@@ -14,7 +14,7 @@ import { ReliabilityPanel } from './reliability-panel.tsx';
 const FIELDS = { regressed: onOff() };
 const POLL_MS = 60_000;
 
-/** What got worse than its baseline? */
+/** Page of the KPIs that are worse than their baseline. */
 export default function RegressionsPage() {
   const { repo } = useRepo();
   const { values, set, rejected } = useAddress(FIELDS);

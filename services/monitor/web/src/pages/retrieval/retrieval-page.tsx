@@ -15,7 +15,7 @@ import { RetrievalPanels } from './retrieval-panels.tsx';
 const AGENTS = ['analyzer', 'planner', 'developer', 'reviewer', 'retrospector'] as const;
 const FIELDS = { agent: oneOf(AGENTS, 'developer'), issue: text(10), pr: text(10), budget: text(7) };
 
-/** What would this agent be given, and why? */
+/** Page of the snippets that an agent would be given, with the reasons. */
 export default function RetrievalPage() {
   const { repo } = useRepo();
   if (repo === undefined) {

@@ -13,7 +13,7 @@ import { strategyInput } from './strategy-plans.ts';
 
 const POLL_MS = 10_000;
 
-/** What is proposed, and is it within bounds? */
+/** Page of the strategy: what is proposed, and whether it is within bounds. */
 export default function StrategyPage() {
   const { repo } = useRepo();
   if (repo === undefined) {

@@ -24,6 +24,6 @@ interface CadenceOf {
   cronExpr: string | null;
 }
 
-/** When a track runs, in words. */
+/** Describes in words when a track runs. */
 export const cadenceInWords = ({ cadenceKind, cooldownMinutes, cronExpr }: CadenceOf): string =>
   cadenceKind === 'cron' ? cronInWords(cronExpr ?? '') : `${formatMinutes(cooldownMinutes)} after the last run`;

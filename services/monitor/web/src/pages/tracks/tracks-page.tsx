@@ -99,7 +99,7 @@ const columns: readonly Column<SiTrack>[] = [
   },
 ];
 
-/** What improves itself, and when next? */
+/** Page of the self-improvement tracks and their next runs. */
 export default function TracksPage() {
   const { repo } = useRepo();
   const { values, set, rejected } = useAddress(FIELDS);

@@ -23,7 +23,7 @@ const POLL_MS = 5_000;
 const SILENT_MS = 30_000;
 const START = "pipeline-worker --server http://127.0.0.1:8080 --tasks develop,review --exec './my-agent'";
 
-/** Who works on what, and who is stuck? */
+/** Page of the workers with their tasks, stuck ones included. */
 export default function WorkersPage() {
   const { repo } = useRepo();
   const floor = useQuery(read('workerFloor', {}, POLL_MS));

@@ -25,7 +25,7 @@ const CHOICES: readonly Choice<(typeof STATUSES)[number]>[] = [
   { value: 'discarded', label: 'Discarded' },
 ];
 
-/** What does the host not know yet? */
+/** Page of the host writes that the host has not received yet. */
 export default function WritesPage() {
   const { repo } = useRepo();
   const { values, set, rejected } = useAddress(FIELDS);
