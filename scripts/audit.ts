@@ -1,6 +1,7 @@
 /**
- * Asks the package registry for known vulnerabilities of what the lockfile pins. Exits with 1 for one of high or critical
- * severity; a registry that answers no audits, or none that can be reached, is a skipped check and says so.
+ * Asks the package registry for known vulnerabilities of what the lockfile pins. Exits with 1 for one of high or
+ * critical severity; a registry that answers no audits, or none that can be reached, is a skipped check and is
+ * reported.
  *
  *   node scripts/audit.ts
  */

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { ChartValues } from './chart/values.ts';
 
 const file = join(import.meta.dirname, '..', 'deploy', 'helm', 'pipeline', 'values.schema.json');
-// Helm 3 knows draft 7.
+// Helm 3 supports draft 7.
 const schema = z.toJSONSchema(ChartValues, { target: 'draft-7', io: 'input' });
 const text = `${JSON.stringify(schema, null, 2)}\n`;
 

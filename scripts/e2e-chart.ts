@@ -1,7 +1,7 @@
 /**
  * Runs the pods that the chart renders as containers: the migration, both services with their probes, the test of the
- * release, an upgrade beside the running services, and the end of each. It is not a cluster: nothing schedules the pods,
- * and Services, policies and the ingress are not there. Without an engine: says so and ends with 0.
+ * release, an upgrade beside the running services, and the end of each. It is not a cluster: nothing schedules the
+ * pods, and Services, policies and the ingress are not there. Without an engine: prints that and ends with 0.
  *
  *   node scripts/e2e-chart.ts [--tag TAG]        tag of the images; default e2e, which scripts/e2e-containers.ts builds
  */

@@ -1,8 +1,8 @@
 /**
- * Runs the files of deploy/compose for real, as a project of its own on free ports, and removes it again: first the demo
- * with observability, then the same deployment with scale added, while its replicas are killed. Images that cannot be
- * pulled are replaced by stand-ins from Debian's packages; Grafana has none and is then left out.
- * One line per check; exit code 1 at the first that fails, with the logs. Without an engine: says so and ends with 0.
+ * Runs the files of deploy/compose for real, as a project of its own on free ports, and removes it again: first the
+ * demo with observability, then the same deployment with scale added, while its replicas are killed. Images that cannot
+ * be pulled are replaced by stand-ins from Debian's packages; Grafana has none and is then left out. One line per
+ * check; exit code 1 at the first that fails, with the logs. Without an engine: prints that and ends with 0.
  *
  *   node scripts/e2e-compose-files.ts
  */

@@ -1,6 +1,7 @@
 /**
  * Builds the images and runs docker-compose.yml for real, as a project of its own on free ports, and removes it again.
- * One line per check; exit code 1 at the first that fails, with the logs. Without an engine: says so and ends with 0.
+ * One line per check; exit code 1 at the first that fails, with the logs. Without an engine: prints that and ends with
+ * 0.
  *
  *   node scripts/e2e-containers.ts
  */
@@ -40,7 +41,7 @@ async function everything(): Promise<void> {
   });
   await check('a service reads its own secrets alone', secretsApart);
   await check('both services answer', answers);
-  await check('operators log in, and nobody else', logins);
+  await check('operators log in, and no one else', logins);
   await check('the contract tests find nothing', contractTests);
   const token = must(worker(['--name', 'e2e'])).trim();
   const first = await check('a worker registers with a token made by the command', () => register(token));

@@ -2,7 +2,7 @@
  * Runs the commands of docs/quickstart-github.md, each in its order, as a reader would: in a fresh clone, against
  * containers, with the sandbox host in place of GitHub and a scripted agent in place of one with a model. A command
  * that this program does not know fails it, so the page and the program change together.
- * One line per command; exit code 1 at the first that fails. Without an engine: says so and ends with 0.
+ * One line per command; exit code 1 at the first that fails. Without an engine: prints that and ends with 0.
  *
  *   node scripts/e2e-quickstart.ts
  */
@@ -83,7 +83,10 @@ async function perform(command: string): Promise<void> {
   await check(command, async () => void (await step[1](command)));
 }
 
-/** A clone of the checkout as it is, and the host of the repository, which containers reach by the address of the bridge. */
+/**
+ * A clone of the checkout as it is, and the host of the repository, which containers reach by the address of the
+ * bridge.
+ */
 async function prepare(): Promise<void> {
   await shell(`git clone -q "${root}" "${clone}"`, root);
   const changed = spawnSync('git', ['-C', root, 'ls-files', '-mo', '--exclude-standard'], { encoding: 'utf8' }).stdout;

@@ -1,6 +1,6 @@
 /**
  * Writes every generated file of the repository; with `--check` compares them and exits 1 when one differs from what
- * its source says. A generator is a program of its own that takes the same `--check`: add a line when you write one.
+ * its source states. A generator is a program of its own that takes the same `--check`: add a line when you write one.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -11,7 +11,10 @@ const PACKAGE = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*\/node_modules\/)/;
 /** Libraries that a service loads when they are first used; their start would cost as much as the rest of it. */
 const LAZY = ['@modelcontextprotocol/server', '@octokit/rest', 'bottleneck', 'gpt-tokenizer', 'koa', 'oidc-provider'];
 
-/** Libraries of parts that services leave out: of bodies, queries and files of express, of output for debugging, colours and exemplars. */
+/**
+ * Libraries of parts that services leave out: of bodies, queries and files of express, of output for debugging, colours
+ * and exemplars.
+ */
 const UNUSED = ['@opentelemetry/api', '@so-ric/colorspace', 'iconv-lite', 'raw-body', 'side-channel', 'supports-color'];
 
 /** Uses of the parts that are left out. */

@@ -21,7 +21,7 @@ const everything = render(COMBINATIONS.everything ?? {});
 const folder = mkdtempSync(join(tmpdir(), 'chart-secrets-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Time within which the processes drain, as docs/operations.md says. */
+/** Time within which the processes drain, as in docs/operations.md. */
 const DRAIN_SECONDS = 10;
 const SERVICES = {
   'hosted-api': { schema: hostedEnv, routes: hostedSurface.routes },

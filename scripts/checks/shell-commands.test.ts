@@ -1,4 +1,4 @@
-/** Every command that a document shows is run by a named test, or says why not. */
+/** Every command that a document shows is run by a named test, or states why not. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';

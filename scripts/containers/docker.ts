@@ -30,7 +30,8 @@ export function docker(args: readonly string[], env: Variables = {}): Result {
 
 /**
  * @param files compose files added to docker-compose.yml.
- * @returns docker compose for a project of its own. Settings come by the environment; a .env of the checkout is not read.
+ * @returns docker compose for a project of its own. Settings come by the environment; a .env of the checkout is not
+ * read.
  */
 export function composeProject(project: string, settings: Variables, files: readonly string[] = []): Compose {
   const named = ['docker-compose.yml', ...files].flatMap((file) => ['--file', file]);
@@ -52,7 +53,7 @@ interface Run {
   logs: () => string;
 }
 
-/** Runs the checks of a program. Without an engine: says so. A failure sets the exit status 1, after the logs. */
+/** Runs the checks of a program. Without an engine: prints that. A failure sets the exit status 1, after the logs. */
 export async function runWithEngine({ everything, remove, logs }: Run): Promise<void> {
   const engine = spawnSync('docker', ['compose', 'ls'], { encoding: 'utf8', timeout: 20_000 });
   if (engine.status !== 0) {

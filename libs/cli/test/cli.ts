@@ -18,7 +18,7 @@ export interface Cli {
   run(args: string[], stdin?: string): Promise<Ended>;
   /** Runs it with --json. @returns its answer. @throws Error when it does not end with 0. */
   json<T>(args: string[], stdin?: string): Promise<T>;
-  /** Runs it with --json where it is refused. @returns what it says of the error. */
+  /** Runs it with --json where it is refused. @returns the error that it prints. */
   refusal(args: string[], stdin?: string): Promise<{ code: string; message: string }>;
 }
 

@@ -19,7 +19,7 @@ const SILENT_MS = 60_000;
 
 /**
  * Yields events until the signal aborts. A stream that ends or breaks is opened again after the last event that was
- * yielded, so that none is missed or doubled; a `gap` says that the monitor could not replay all.
+ * yielded, so that none is missed or doubled; a `gap` reports that the monitor could not replay all.
  * @throws PipelineError when the monitor refuses the stream.
  */
 export async function* streamEvents(transport: Transport, options: EventOptions = {}): AsyncGenerator<StreamEvent> {

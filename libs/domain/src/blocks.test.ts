@@ -5,7 +5,7 @@ describe('block reasons', () => {
   test.each(Object.entries(BLOCK_REASONS))('%s explains what happened and the remedy', (_reason, info) => {
     for (const text of [info.sentence, info.remedy]) {
       expect(text).toMatch(/^[A-Z].*\.$/);
-      // The texts appear in comments on the host: they must contain no Markdown and mention nobody.
+      // The texts appear in comments on the host: they must contain no Markdown and mention no user.
       expect(text).not.toMatch(/[@#<>`*_[\]]/);
     }
   });

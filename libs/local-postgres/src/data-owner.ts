@@ -29,7 +29,9 @@ function isSignallable(pid: number): boolean {
   }
 }
 
-/** The process noted as owner of a data folder: its pid and whether it lives. Null = nobody has taken the folder. */
+/**
+ * The process noted as owner of a data folder: its pid and whether it lives. Null = no process has taken the folder.
+ */
 export async function dataOwner(dataDir: string): Promise<{ pid: number; alive: boolean } | null> {
   const noted = (await readFile(join(dataDir, FILE), 'utf8').catch(() => '')).trim();
   const pid = Number(noted.split(' ')[0]);

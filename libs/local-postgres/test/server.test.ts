@@ -28,7 +28,7 @@ async function query(server: Pick<PostgresServer, 'url'>, text: string): Promise
 
 const postmaster = async () => Number((await readFile(join(dataDir, 'cluster/postmaster.pid'), 'utf8')).split('\n')[0]);
 
-/** Another process that starts the server in the same folder and says where it is. */
+/** Another process that starts the server in the same folder and prints where it is. */
 async function startElsewhere(): Promise<{ child: ChildProcess; url: string }> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'fixtures/start-postgres.ts'), dataDir], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -81,7 +81,7 @@ async function killOnceThere(victim: Victim, dataDir: string, store: StoreView):
 
 /**
  * Waits until each child has been started again: Postgres is a daemon, so one whose child was killed at the same moment
- * as the stack has nobody left to end it before the next start.
+ * as the stack has no process left to end it before the next start.
  * @returns false when that took too long.
  */
 async function untilAllRun(dataDir: string): Promise<boolean> {

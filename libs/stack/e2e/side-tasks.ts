@@ -16,7 +16,7 @@ export async function checkSideTasks(
       .map(({ issue, count }) => `#${issue}: ${count}`),
   );
   checks.none(
-    'each retrospective says how it went, and which files were planned and changed',
+    'each retrospective has a summary, and the files that were planned and changed',
     retrospectives.flatMap(({ issue, count, withFiles }) =>
       count === withFiles ? [] : [`#${issue}: ${withFiles} of ${count}`],
     ),

@@ -1,8 +1,8 @@
 /**
  * Tests the images of both services as their users do, in containers on a network of their own, with the history of two
- * repos, one of which is changed: by the image of the contract tests, and by the action of this repository from a foreign
- * one, which with --mutants must also report proxies that break the contract: the first and last of each kind, or all. The images are those that `npm run e2e:containers` built.
- * Without an engine: says so, exit status 0.
+ * repos, one of which is changed: by the image of the contract tests, and by the action of this repository from a
+ * foreign one, which with --mutants must also report proxies that break the contract: the first and last of each kind,
+ * or all. The images are those that `npm run e2e:containers` built. Without an engine: prints that, exit status 0.
  *
  *   node libs/stack/scripts/contract-containers.ts [--mutants some|all]
  */

@@ -15,7 +15,7 @@ import {
 
 const USAGE = `usage: npm run -s connect -- URL
 Connects to the hosted API at URL as a program of this computer: prints an address to open in a browser, and when
-somebody has logged in and allowed it there, an access token on standard output. It lives for ten minutes.
+a user has logged in and allowed it there, an access token on standard output. It lives for ten minutes.
 Exit status: 0 done, 1 no token, 2 wrong usage.
 `;
 const EXIT_USAGE = 2;

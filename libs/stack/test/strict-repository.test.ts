@@ -1,6 +1,7 @@
 /**
- * Ten issues on a repository as strict as real ones: required checks of which one fails first and one is slow, branches up to
- * date, a review by a person of the newest head, squash only. Services, workers, host and Postgres run as in production.
+ * Ten issues on a repository as strict as real ones: required checks of which one fails first and one is slow, branches
+ * up to date, a review by a person of the newest head, squash only. Services, workers, host and Postgres run as in
+ * production.
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -108,7 +109,7 @@ async function approveNewHeads(): Promise<void> {
 const done = async (): Promise<number> =>
   (await database.db.selectFrom('issues').select('id').where('state', '=', 'done').execute()).length;
 
-/** Everything that the host knows of a merge says that it was allowed. */
+/** Everything that the host records about a merge shows that it was allowed. */
 async function checkMerge({ number, head, merged_at: mergedAt }: Pull): Promise<void> {
   const runs = await host.api<{
     check_runs: { name: string; conclusion: string | null; completed_at: string | null }[];

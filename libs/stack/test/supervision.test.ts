@@ -144,7 +144,7 @@ test('the next start ends what a killed stack left, and nobody else', async () =
   await supervisor.start(child('serve'));
   await until(() => pidOf() > 0);
   const pid = pidOf();
-  // As after a crash: the list is there, nobody watches.
+  // As after a crash: the list is there, no supervisor watches.
   const started = readProcesses(dataDir);
   supervisor.close();
   const stranger = { pid: process.pid, identity: `${process.pid} 1` };

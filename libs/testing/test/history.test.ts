@@ -30,7 +30,8 @@ test('a history is consistent in itself, and has every state, flag and hold', as
   expect(seen?.tasks).toHaveLength(2);
   expect(seen?.runs?.sort()).toEqual(['cancelled', 'claimed', 'failed', 'finished', 'lost']);
   expect(seen?.writes).toHaveLength(4);
-  // A move begins where the last one ended, and lasted as long as it says; the first one begins at the entry.
+  // A move begins where the last one ended, and lasted as long as its duration states; the first one begins at the
+  // entry.
   await none(`select * from (
     select t.*, lag(to_state, 1, 'new') over w as before,
       extract(epoch from at - coalesce(lag(at) over w, i.created_at)) * 1000 as lasted

@@ -23,7 +23,7 @@ function grant(): void {
   bench.service.on('issueTaskCredentials', () => ({ status: 200, body }));
 }
 
-/** A command that asks git for the password at an address, and keeps what it says in a file of the bench. */
+/** A command that asks git for the password at an address, and keeps its output in a file of the bench. */
 const ask = (url: string, file: string) => {
   const { protocol, host, pathname } = new URL(url);
   const question = `protocol=${protocol.slice(0, -1)}\\nhost=${host}\\npath=${pathname.slice(1)}\\n\\n`;

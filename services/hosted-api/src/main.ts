@@ -18,7 +18,7 @@ const now = () => new Date();
 
 const environment = withSecretFiles(process.env);
 
-// Not awaited at top level: the bundle is CommonJS, which knows no such await.
+// Not awaited at top level: the bundle is CommonJS, which has no such await.
 void runService({ name: NAME, schema: hostedEnv, env: environment, start: (context) => start(context, environment) });
 
 /** Parts are added in the order of their start and stopped in reverse: claims that wait first, the store last. */

@@ -8,7 +8,7 @@ const WEB_DIR = fileURLToPath(new URL('../web/dist', import.meta.url));
 
 const environment = withSecretFiles(process.env);
 
-// Not awaited at top level: the bundle is CommonJS, which knows no such await.
+// Not awaited at top level: the bundle is CommonJS, which has no such await.
 void runService({
   name: 'monitor',
   schema: monitorEnv,

@@ -30,8 +30,8 @@ export const indexOf = (folder: string): string => join(folder, 'index');
 const sourceOf = (folder: string): string => join(folder, 'mirror');
 
 /**
- * Makes the folder contain exactly the files of a tree. Only files that differ from those of the previous task are written:
- * the index knows times and inodes that an agent cannot forge. If the reset fails, all files are checked out.
+ * Makes the folder contain exactly the files of a tree. Only files that differ from those of the previous task are
+ * written: the index holds times and inodes that an agent cannot forge. If the reset fails, all files are checked out.
  */
 export async function checkOut(options: CheckoutOptions): Promise<void> {
   const { mirror, folder } = options;

@@ -1,6 +1,6 @@
 import { type Html, html } from '@pipeline/domain';
 
-/** Returns a page that says why the command cannot go on. */
+/** Returns a page that names the reason why the command cannot continue. */
 export const failurePage = (title: string, message: string): string =>
   page(title, html`<p role="alert">${message}</p>`);
 

@@ -11,7 +11,7 @@ export const cell = (value: string | null): string | null => (value === null ? n
 
 export const usd = (value: number): string => `$${value.toFixed(2)}`;
 
-/** An amount, with the number of invocations whose cost nobody reported. */
+/** An amount, with the number of invocations whose cost was not reported. */
 export const usdWith = (value: number, unreported: number): string =>
   unreported === 0 ? usd(value) : `${usd(value)} (+${unreported} unreported)`;
 

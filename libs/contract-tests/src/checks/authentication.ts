@@ -10,8 +10,8 @@ const isGuarded = ({ auth, undocumented }: AnyRoute): boolean =>
   !undocumented && (auth === 'operator' || auth === 'connection' || auth === 'worker');
 
 /**
- * Guarded endpoints refuse callers before anything else. Endpoints that write are addressed by names of nothing, and those
- * that need no name are left out: a target without authentication would act.
+ * Guarded endpoints refuse callers before anything else. Endpoints that write are addressed by names of nothing, and
+ * those that need no name are left out: a target without authentication would act.
  */
 export const authenticationChecks = ({ routes, name }: Surface): Check[] => {
   const guarded = routes.filter((route) => isGuarded(route) && isHarmless(route));
@@ -23,7 +23,7 @@ export const authenticationChecks = ({ routes, name }: Surface): Check[] => {
   ];
 };
 
-/** Addresses that everybody may read. */
+/** Addresses that are public. */
 const EXEMPT = ['/health', '/ready', '/prometheus', '/api/openapi.json', '/api/auth/session', '/'];
 
 /** A name of nothing, or a body that cannot be read, keeps an endpoint from acting. */

@@ -22,9 +22,11 @@ const PAGE = 3;
 const FOLLOWED = 12;
 /** Changes of the list while it is read. Each inserts fewer rows than a page has. */
 const MOVES = 4;
-/** A target that ignores the offset has no last page. Other clients may insert several times as many rows as the moves. */
+/**
+ * A target that ignores the offset has no last page. Other clients may insert several times as many rows as the moves.
+ */
 const MOST_PAGES = 4 * (FOLLOWED / PAGE + MOVES);
-/** Readings until nobody else changed the order meanwhile. */
+/** Readings until no other client changed the order meanwhile. */
 const ATTEMPTS = 5;
 
 /** Does something that inserts or updates rows of the list. */
@@ -54,8 +56,8 @@ async function followed(probe: Probe, address: string): Promise<string[]> {
 }
 
 /**
- * Newest first: inserted rows push the others to later pages. A client gets a row again for each inserted one, and drops
- * it by its id; it misses none.
+ * Newest first: inserted rows push the others to later pages. A client gets a row again for each inserted one, and
+ * drops it by its id; it misses none.
  */
 async function mustGrowInFront(probe: Probe, address: string, move: Move): Promise<void> {
   // So that the list has a second page.

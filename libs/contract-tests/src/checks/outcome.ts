@@ -1,7 +1,7 @@
 /** The target breaks the contract. */
 export class CheckFailed extends Error {}
 
-/** The check cannot be made on this target; the message says what it lacks. */
+/** The check cannot be made on this target; the message names what it lacks. */
 export class CheckSkipped extends Error {}
 
 /** @throws CheckFailed unless the condition holds. */

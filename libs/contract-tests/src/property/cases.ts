@@ -21,7 +21,7 @@ const SHARE = { valid: 50, invalid: 35, refusedCaller: 15 };
 
 /**
  * Every kind of request to one endpoint: valid and invalid by good callers, valid by callers that must be refused.
- * @returns null when no credential for the endpoint was given and it refuses nobody.
+ * @returns null when no credential for the endpoint was given and it refuses no caller.
  */
 export function casesOf({ surface, route, matrix, vocabulary, tools }: CaseSource): fc.Arbitrary<Case> | null {
   const known = (name: string) => vocabulary.known(route.path, name);

@@ -165,7 +165,7 @@ function inputOf(schema: z.ZodType, field: Field): fc.Arbitrary<unknown> {
     case 'nullable':
       return fc.option(inner(def.innerType), { nil: null, freq: 4 });
     case 'pipe':
-      // A preprocessing step takes anything: what it makes of it is said by the schema behind it.
+      // A preprocessing step takes anything: what it makes of it is described by the schema behind it.
       return inner((def.in as z.ZodType)._zod.def.type === 'transform' ? def.out : def.in);
     default:
       throw new Error(`no generator for ${def.type} (${field.name})`);

@@ -43,7 +43,7 @@ export class Target {
   readonly #options: TargetOptions;
   /** Timings by operationId. */
   readonly timings = new Map<string, Timing>();
-  /** Milliseconds that were waited because the target said 429. */
+  /** Milliseconds that were waited because the target answered 429. */
   waitedMs = 0;
 
   constructor(options: TargetOptions) {

@@ -44,7 +44,7 @@ export const CHECK_POLICIES = ['required', 'all', 'none'] as const;
 export type CheckPolicy = (typeof CHECK_POLICIES)[number];
 
 export interface ChecksVerdict {
-  /** missing = no check at all, and nobody allowed a merge without one. */
+  /** missing = no check at all, and no operator allowed a merge without one. */
   verdict: 'green' | 'pending' | 'red' | 'missing';
   /** Names that are not green yet, in alphabetical order. */
   waitsFor: string[];

@@ -12,7 +12,7 @@ export interface ActedOn {
 
 /**
  * The newest request of a person to work on an issue that is done: a reopening, or the label for intake. A request
- * counts when it is newer than the last applied event, and nobody closed the issue after it. Host times have a
+ * counts when it is newer than the last applied event, and no person closed the issue after it. Host times have a
  * resolution of one second: of two entries in the second of the last applied event, one counts if the issue was closed
  * when it was made.
  * @param self login of the pipeline's own identity, whose entries are never requests.
@@ -60,11 +60,11 @@ export const sameText = (one: IssueText, other: IssueText): boolean =>
 export const textHash = ({ title, body }: IssueText): string =>
   createHash('sha256').update(`${title}\n${body}`).digest('hex');
 
-/** The author of the current text, unless somebody else has enqueued it since. */
+/** The author of the current text, unless another person has enqueued it since. */
 interface TextEditors {
-  /** The person who last added the label for intake; null = nobody. */
+  /** The person who last added the label for intake; null = no person. */
   enqueuedBy: string | null;
-  /** The person who edited it after that label; null = nobody. */
+  /** The person who edited it after that label; null = no person. */
   title: HistoryActor | null;
   body: HistoryActor | null;
 }

@@ -170,7 +170,7 @@ interface ErrorFacts {
  * The class of a failure. Evidence takes precedence over the worker's report:
  * 1. a pattern of a limit or refusal in the message decides, whatever was reported;
  * 2. a transport problem (network, 5xx, timeout, lost worker) is transient however often it recurs,
- *    unless the worker reports a limit: both mean waiting, and the worker knows for what;
+ *    unless the worker reports a limit: both mean waiting, and the worker reports for what;
  * 3. the same fingerprint three times is permanent, except for a reported limit, because limits recur;
  * 4. otherwise the worker's report is used, and `unknown` without one.
  */

@@ -10,7 +10,7 @@ const READ: RepoPermissions = { contents: 'read', issues: 'read', metadata: 'rea
 
 /**
  * Permissions of a task's agent in its repo: read, and push if its work is a branch. Only the pipeline writes issues
- * and pull requests; nobody writes workflow files.
+ * and pull requests; no one writes workflow files.
  */
 export const permissionsFor = (taskType: TaskType): RepoPermissions =>
   taskType === 'develop' ? { ...READ, contents: 'write' } : READ;

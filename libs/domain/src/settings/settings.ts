@@ -195,7 +195,7 @@ const HostBudget = z.object({
 /**
  * The effective settings of every process: the row that the monitor writes and the hosted API reads. Unknown keys are
  * dropped and missing ones take the built-in default, so that two releases can share the row. Durations are
- * milliseconds unless the name says otherwise.
+ * milliseconds unless the name has another unit.
  */
 export const Settings = z.object({
   maxAttempts: z.int().min(1).max(100).default(3),

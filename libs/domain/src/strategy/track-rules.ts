@@ -23,7 +23,7 @@ export interface Step<T> {
 
 /**
  * The value of a track's field without strategy. Goes back over the changes that led to its current value, as long as
- * each one begins where the previous one ended; a value that somebody else set since is normal.
+ * each one begins where the previous one ended; a value that an operator set since is normal.
  * @param past changes that were applied, newest first.
  */
 function normalOf<F extends StrategyField>(

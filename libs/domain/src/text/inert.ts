@@ -5,7 +5,7 @@ const GAP = '\u200b';
 const UNSEEN = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]/gu;
 
 /**
- * Text of people and agents, safe to embed in our Markdown: it mentions nobody (an entity for the sign would, too),
+ * Text of people and agents, safe to embed in our Markdown: it mentions no user (an entity for the sign would, too),
  * opens no tag, comment or image, and so contains no marker. Its own Markdown is unchanged; put it into a quotation or
  * a fence, which it cannot leave. At most `max` characters, cut with an ellipsis.
  */

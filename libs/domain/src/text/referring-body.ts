@@ -16,7 +16,7 @@ function closesIssue(text: string, at: number): boolean {
 }
 
 /**
- * "Fixes #N" would make the host close the issue before the pipeline knows of the merge, so such words become "Refs".
+ * "Fixes #N" would make the host close the issue before the pipeline records the merge, so such words become "Refs".
  */
 export function referringBody(body: string, issueNumber: number): string {
   const text = cappedText(body);

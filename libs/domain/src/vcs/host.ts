@@ -9,7 +9,9 @@ export interface VcsHost {
   /** The kind of host; stored as `clientType` of projections. */
   readonly clientType: 'github' | 'sandbox';
 
-  /** Login of the identity that writes. What it does is the pipeline's own, unless `isPerson` and no marker says so. */
+  /**
+   * Login of the identity that writes. What it does is the pipeline's own, unless `isPerson` and no marker proves it.
+   */
   login(): Promise<string>;
   /** Returns whether that identity is a person's account, which the person uses too; false for an app and for a bot. */
   isPerson(): Promise<boolean>;
@@ -40,7 +42,10 @@ export interface VcsHost {
   listReviews(repo: RepoRef, prNumber: number): Promise<HostReview[]>;
   /** The permission that decides whose commands and answers are accepted; cached by the adapter for 5 minutes. */
   permissionOf(repo: RepoRef, login: string): Promise<'admin' | 'write' | 'read' | 'none'>;
-  /** Creates the labels of a repo that it does not have, by name, with their descriptions. @returns the created ones. */
+  /**
+   * Creates the labels of a repo that it does not have, by name, with their descriptions.
+   * @returns the created ones.
+   */
   createLabels(repo: RepoRef, descriptions: Readonly<Record<string, string>>): Promise<string[]>;
   /** The rules that restrict direct pushes to a branch. */
   pushProtectionOf(repo: RepoRef, branch: string): Promise<PushProtection>;
@@ -82,8 +87,9 @@ export interface RepoRef {
   owner: string;
   name: string;
   /**
-   * Its id on the host, which a rename and a transfer keep. With it the repository is found whatever its name is now, and
-   * another one that has taken the name is never read or written. null and absent = not known yet: found by its name.
+   * Its id on the host, which a rename and a transfer keep. With it the repository is found whatever its name is now,
+   * and another one that has taken the name is never read or written. null and absent = not known yet: found by its
+   * name.
    */
   hostId?: number | null;
 }
@@ -213,7 +219,10 @@ export type ExecuteResult =
   | { status: 'no-access'; message: string }
   | { status: 'failed'; message: string; ambiguous: boolean };
 
-/** Host events from webhooks and polls; both are handled by the engine's intake. `repository`: its name or its state changed. */
+/**
+ * Host events from webhooks and polls; both are handled by the engine's intake. `repository`: its name or its state
+ * changed.
+ */
 export type HostEvent =
   | {
       kind: 'issue';

@@ -83,7 +83,7 @@ export async function createCredentials(admin: Admin, { org: orgId, email, name,
       null,
     );
     const ttlMs = Date.parse(expiresAt) - now.getTime();
-    // Bound to the API's address when the first token is issued: only the hosted API knows it.
+    // Bound to the API's address when the first token is issued: only the hosted API has it.
     const target = { resource: '', scope: 'pipeline:read', payload: {} };
     await insertConnection(tx, { id, tenantId: org.id, userId: user.id, clientId, clientName, ttlMs, ...target });
     const subject = `connection ${id} of user ${email} in org ${orgId}`;

@@ -41,10 +41,11 @@ interface Invitation {
 }
 
 /**
- * Invites a person to an organisation. The token is returned here only: the store has its SHA-256. Anybody with the link
- * can accept it, once. Open invitations of the same address to the organisation are revoked: of several links, the person
- * could use the one with another role than the last one that was meant.
- * @throws AppError NOT_FOUND; INVALID_INPUT for an invalid address, role or number of days, or too many open invitations.
+ * Invites a person to an organisation. The token is returned here only: the store has its SHA-256. Each holder of the
+ * link can accept it, once. Open invitations of the same address to the organisation are revoked: of several links, the
+ * person could use the one with another role than the last one that was meant.
+ * @throws AppError NOT_FOUND; INVALID_INPUT for an invalid address, role or number of days, or too many open
+ * invitations.
  */
 export async function inviteMember(admin: Admin, { org: orgId, email, role: wanted, days }: Invitation) {
   const role = requireRole(wanted);
@@ -133,7 +134,10 @@ export function revokeInvitation(admin: Admin, { org: orgId, id }: { org: string
 export const findInvitation = (store: Store, token: string): Promise<OpenInvitation | undefined> =>
   openInvitation(store.fleet, hashToken(token));
 
-/** Makes a user a member. An existing member keeps the role. @returns false when the invitation cannot be used any more. */
+/**
+ * Makes a user a member. An existing member keeps the role.
+ * @returns false when the invitation cannot be used any more.
+ */
 export const acceptInvitation = (store: Store, invitation: OpenInvitation, userId: number): Promise<boolean> =>
   inTransaction(store.tenant, (tx) => join(tx, invitation, { id: userId, isNew: false }));
 

@@ -11,7 +11,7 @@ interface Owner {
 /**
  * An owner as administrator of their own organisation. Each action locks the memberships and checks the role in its
  * transaction, so an owner who loses the role concurrently changes nothing more. Its use cases throw AppError NOT_FOUND
- * for everybody else.
+ * for all others.
  */
 export const asOwner = (engine: Engine, { tenantId, userId, email }: Owner): Admin => ({
   engine,

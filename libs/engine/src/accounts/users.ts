@@ -15,7 +15,7 @@ import { hashPassword, PASSWORD_LENGTH } from './passwords.ts';
 interface NewUser {
   email: string;
   name: string;
-  /** null = nobody can log in as the user until one is set. */
+  /** null = no one can log in as the user until one is set. */
   password: string | null;
 }
 

@@ -16,7 +16,7 @@ export function isItsTurn(engine: Engine, sending: Sending, action: Merge): Prom
   return inTenant(engine, sending.projection.tenant_id, async (unit) => {
     const held = await holdMerge(unit, sending, action);
     if (held === 'settled') return false;
-    // The host compares the head, and only the host knows what became of a merge whose issue has moved on.
+    // The host compares the head, and only the host can report what became of a merge whose issue has moved on.
     if (held === 'other-head' || 'unwanted' in held) return true;
     const front = await updateFront(unit, sending.repo.id);
     if (front === action.prNumber) return true;

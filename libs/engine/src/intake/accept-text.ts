@@ -10,7 +10,7 @@ import { factsOf } from './host-facts.ts';
 import { acceptText, recordText, shownChange } from './text-changes.ts';
 
 /**
- * Accepts, for an operator, the text that somebody without write permission gave an issue: agents get it from now on,
+ * Accepts, for an operator, the text that a person without write permission gave an issue: agents get it from now on,
  * and it is parsed for dependencies. Newly named issues without a record count as open until the parent watch has read
  * them.
  * @param sha256 of the text that the operator has read; null = the stored change, whatever it is.

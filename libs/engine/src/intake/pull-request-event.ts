@@ -33,7 +33,7 @@ type PullRequestEvent = Extract<HostEvent, { kind: 'pull-request' }>;
 /**
  * - later: the report may be older than our own writes in flight; it must be read again after them.
  * - relinked: the pull request was linked to another issue since its issues were found, so their locks are missing.
- * - unclear: the known head and the reported one are of the same second; the host knows which is the newer.
+ * - unclear: the known head and the reported one are of the same second; the host is queried for the newer one.
  */
 type Outcome = 'applied' | 'later' | 'relinked' | 'unclear';
 
@@ -132,7 +132,10 @@ function isOutdated({ action, pullRequest: reported }: PullRequestEvent, known: 
   return known.host_updated_at !== null && Date.parse(reported.updatedAt) < Date.parse(known.host_updated_at);
 }
 
-/** A late delivery of an earlier push would otherwise take back one of the same second, and no later report would say so. */
+/**
+ * A late delivery of an earlier push would otherwise take back one of the same second, and no later report would say
+ * so.
+ */
 const isUnclear = ({ event: { pullRequest }, readAfter }: Report, known: PullRequestRow): boolean =>
   known.host_updated_at !== null &&
   Date.parse(pullRequest.updatedAt) === Date.parse(known.host_updated_at) &&
@@ -217,7 +220,7 @@ const isPushed = (issue: IssueRow, { before, now }: SeenPullRequest): boolean =>
   before.head_sha !== now.headSha &&
   awaitsPullRequest(issue.state, issue.plan_status);
 
-/** Nobody has approved the new head, so the issue goes back to its review, and tasks for the old one end. */
+/** No one has approved the new head, so the issue goes back to its review, and tasks for the old one end. */
 async function onPush(
   unit: TransactionContext,
   issue: IssueRow,

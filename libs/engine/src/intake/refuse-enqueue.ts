@@ -5,7 +5,7 @@ import type { IssueEvent } from './host-facts.ts';
 import type { TextVerdict } from './text-changes.ts';
 
 /**
- * Refuses an issue whose text was changed by somebody without write permission after the label for intake was added:
+ * Refuses an issue whose text was changed by a person without write permission after the label for intake was added:
  * removes the label and comments the reason. Once for each state of the issue, however often polls read it.
  */
 export function refuseEnqueue(

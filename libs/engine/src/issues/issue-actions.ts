@@ -170,9 +170,9 @@ async function unblock(unit: TransactionContext, { subject, work }: OnIssue, act
 
 /**
  * Never changes the state: restarts the state's task from attempt 0. In failure-blocked it is the task of the state
- * that failed; the block ends when its outcome is applied. A used-up budget keeps holding it: otherwise anybody who may
- * comment could exceed the limit. Raising the limit releases it immediately. The restarted task replaces the automatic
- * lift of the block, which would cancel it; if it fails too, its failure sets a new one.
+ * that failed; the block ends when its outcome is applied. A used-up budget keeps holding it: otherwise every person
+ * who may comment could exceed the limit. Raising the limit releases it immediately. The restarted task replaces the
+ * automatic lift of the block, which would cancel it; if it fails too, its failure sets a new one.
  */
 async function retry(unit: TransactionContext, { subject, work }: OnIssue): Promise<IssueContext> {
   const { issue, workflow } = subject;

@@ -35,7 +35,7 @@ interface WholeTimeline extends Timeline {
   staleSinceMs?: number;
 }
 
-/** More entries than anybody reads, bounded for the memory of the process. */
+/** More entries than a person reads, bounded for the memory of the process. */
 const MAX_ENTRIES = 5_000;
 
 /**

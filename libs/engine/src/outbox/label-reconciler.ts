@@ -18,7 +18,7 @@ const REPAIRS_PER_STEP = 20;
 const INTERVAL_MS = 60 * 60_000;
 
 /**
- * Scans all open issues, once an hour at most, and restores labels on the host that somebody has changed. The host's
+ * Scans all open issues, once an hour at most, and restores labels on the host that a person has changed. The host's
  * labels are those stored by polls and webhooks. `svc:paused` is not changed, because people set it and the intake
  * applies it; issues with outbox entries are skipped, because those may restore the labels already. Its cursor is in
  * memory only: a new leader starts over, and repairs nothing twice.

@@ -59,7 +59,7 @@ export async function heartbeat(engine: Engine, beat: Heartbeat): Promise<Heartb
 }
 
 /**
- * Records a worker's heartbeat. Without changes it is one update; the store knows the worker's tasks better than the
+ * Records a worker's heartbeat. Without changes it is one update; the store has the worker's tasks better than the
  * worker, so of the reported status only `draining` and `leaving` are used.
  * @throws AppError NOT_FOUND for a worker that is not registered, or not by this token.
  */
@@ -91,8 +91,8 @@ async function recordLeave(engine: Engine, tenantId: number, workerId: string): 
 }
 
 /**
- * The worker of a withdrawn task knows that it must stop, so the task that waited for it may run. A worker that never
- * acknowledges blocks nothing: the hold ends with the old lease (releaseDue).
+ * The worker of a withdrawn task has been notified that it must stop, so the task that waited for it may run. A worker
+ * that never acknowledges blocks nothing: the hold ends with the old lease (releaseDue).
  */
 async function releaseHandover(
   engine: Engine,

@@ -25,6 +25,6 @@ export async function start(engine: Engine, token: ClaimToken): Promise<string> 
 export async function extend(engine: Engine, token: ClaimToken): Promise<string> {
   const claims = [{ taskId: token.taskId, tokenHash: hashToken(token.claimToken) }];
   const [extended] = await extendLeases(engine.store.tenant, token.tenantId, claims, engine.settings().leaseMs);
-  // Nothing was extended: the gate knows whether the claim was lost or withdrawn, and throws.
+  // Nothing was extended: the gate checks whether the claim was lost or withdrawn, and throws.
   return extended?.lease_expires_at ?? withClaim(engine, token, async (_unit, { run }) => run.lease_expires_at);
 }

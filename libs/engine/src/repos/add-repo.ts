@@ -49,10 +49,11 @@ export interface NewRepo {
 
 /**
  * Adds a repo to the pipeline, or changes the settings of one that was added before. The host must have the repo; a
- * renamed one is added under its new name, and is the one that was added before under another name. An enabled one gets the labels that people set, if it does not have them. `added` = the pipeline did not list it before.
- * @throws AppError INVALID_INPUT for an invalid slug, a repo that the host does not have or that is another one than the known one of that
- * name, or a missing branch or host;
- * NOT_FOUND for an unknown organisation; HOST_UNAVAILABLE when the host does not respond.
+ * renamed one is added under its new name, and is the one that was added before under another name. An enabled one gets
+ * the labels that people set, if it does not have them. `added` = the pipeline did not list it before.
+ * @throws AppError INVALID_INPUT for an invalid slug, a repo that the host does not have or that is another one than
+ * the known one of that name, or a missing branch or host; NOT_FOUND for an unknown organisation; HOST_UNAVAILABLE when
+ * the host does not respond.
  */
 export async function addRepo(admin: Admin, input: NewRepo, hostOf: HostOfKind) {
   const asked = requireSlug(input.slug);
@@ -64,7 +65,8 @@ export async function addRepo(admin: Admin, input: NewRepo, hostOf: HostOfKind) 
   const slug: Slug = found ? { owner: found.owner, name: found.name } : asked;
   const known = (await reposOfAll(engine.store.fleet, slug)).find(({ tenant_id }) => tenant_id === tenantId);
   const org = input.org ?? DEFAULT_TENANT;
-  // Not needed to add a repo: without the permission people create the labels, which the examination of the repo says.
+  // Not needed to add a repo: without the permission people create the labels, which the examination of the repo
+  // reports.
   if (host && input.enabled) await host.createLabels(slug, INBOUND_LABEL_TEXTS).catch(() => []);
   return inTenant(engine, tenantId, async (unit) => {
     const holder = found && (await takeSlug(unit, found, kind));

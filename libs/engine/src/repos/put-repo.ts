@@ -9,7 +9,7 @@ export class NameTakenError extends Error {}
 /**
  * Creates or updates a repo, with the default workflow. Enabling one notifies the intake, which reads its open
  * `svc:enqueue` issues immediately.
- * @param found what the host says of it; null = not known. A repo that has this id under another name is renamed.
+ * @param found the state on the host; null = not known. A repo that has this id under another name is renamed.
  * @throws AppError INVALID_INPUT for an invalid slug; NameTakenError when the enabled repo of that name is another
  * repository.
  */

@@ -123,8 +123,8 @@ export async function takeSlug(unit: TransactionContext, found: FoundRepo, vcsHo
 }
 
 /**
- * The repo that an event is about, as it is stored now; null when the event is about another repository. A repo that the
- * event knows by a name of which nothing is stored is read from the host first.
+ * The repo that an event is about, as it is stored now; null when the event is about another repository. A repo that
+ * the event names and of which nothing is stored is read from the host first.
  */
 export async function repoOfEvent(known: RepoOnHost, { hostId = null, ...slug }: RepoRef): Promise<RepoRow | null> {
   const { repo } = known;

@@ -19,7 +19,7 @@ export interface TransitionMetadata {
   stop?: StopDetails;
   /** The issue leaves the state immediately: its task is not created and the host is not shown the state. */
   passing?: true;
-  /** The task of the issue, where the caller knows it; read under lock if it is not given. */
+  /** The task of the issue, where the caller has it; read under lock if it is not given. */
   work?: CurrentWork;
   /** Id of the review of an approval on the host. */
   reviewId?: number;

@@ -276,7 +276,7 @@ test('a retrospect is claimed once, and a reopening concurrent with its report l
   const { engine } = bench;
   const claims = await Promise.all(Array.from({ length: 6 }, () => claimNext(bench, ['retrospect'])));
   const [task, another] = claims.filter((claimed) => claimed !== null);
-  if (!task) throw new Error('nobody got it');
+  if (!task) throw new Error('no worker got it');
   expect(another).toBeUndefined();
   await start(engine, refOf(bench, task));
   const body = { ...goodOutcome('retrospect', 1), artefacts: [], findings: [], invocations: [] };

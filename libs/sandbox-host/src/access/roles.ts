@@ -3,7 +3,7 @@ import type { RepoRecord, Role } from '../state/model.ts';
 
 const RANK = { none: 0, read: 1, triage: 2, write: 3, admin: 4 } as const;
 
-/** The owner is an admin; everybody may read a public repository. */
+/** The owner is an admin; every user may read a public repository. */
 export function roleOf(repo: RepoRecord, login: string): Role | 'none' {
   const key = login.toLowerCase();
   if (key === repo.owner.toLowerCase()) return 'admin';

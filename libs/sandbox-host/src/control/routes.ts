@@ -12,7 +12,7 @@ import { GLOBAL, type Sandbox } from '../state/model.ts';
 interface AdminOptions {
   faults: Faults;
   requests: RequestLog;
-  /** null: open to anybody that reaches the address. */
+  /** null: open to every client that reaches the address. */
   adminToken: string | null;
 }
 

@@ -6,7 +6,7 @@ import { diffOf } from './diff.ts';
 import { markdown } from './markdown.ts';
 import { ago, labels, link, stateOf, titleOf } from './parts.ts';
 
-/** An issue or a pull request: its state, what was said, its checks and its changes. */
+/** An issue or a pull request: its state, its comments, its checks and its changes. */
 export async function issuePage(
   sandbox: Sandbox,
   { repo, issue, monitorUrl }: { repo: RepoRecord; issue: IssueRecord; monitorUrl: string | undefined },

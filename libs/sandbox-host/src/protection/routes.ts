@@ -125,7 +125,7 @@ function protectionIn(body: z.output<typeof NewProtection>): Omit<ProtectionReco
   };
 }
 
-/** Everybody who sees the repository may read its rulesets. */
+/** Every user who sees the repository may read its rulesets. */
 function addRulesets(router: Router, sandbox: Sandbox): void {
   const { state } = sandbox;
   const save = (repo: RepoRecord, id: number, body: z.output<typeof NewRuleset>): RulesetRecord =>

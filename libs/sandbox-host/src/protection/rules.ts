@@ -11,7 +11,7 @@ export interface BranchRules {
   dismissStale: boolean;
   pullRequest: boolean;
   linear: boolean;
-  /** Logins that may push; null = everybody with write access. */
+  /** Logins that may push; null = every user with write access. */
   pushers: string[] | null;
   forcePushes: boolean;
   deletions: boolean;
@@ -38,7 +38,9 @@ const FREE: BranchRules = {
   byRuleset: false,
 };
 
-/** Classic protection of a branch; the setting `requiredApprovals` of a repository stands for one of its default branch. */
+/**
+ * Classic protection of a branch; the setting `requiredApprovals` of a repository stands for one of its default branch.
+ */
 export function protectionOf({ state }: Sandbox, repo: RepoRecord, branch: string): ProtectionRecord | undefined {
   const found = state.list('protection', repo.id).find((each) => each.branch === branch);
   if (found || repo.requiredApprovals === 0 || branch !== repo.defaultBranch) return found;
@@ -77,7 +79,7 @@ function names(pattern: string, repo: RepoRecord, branch: string): boolean {
   return pattern.endsWith('*') ? ref.startsWith(withoutTrailing(pattern, '*')) : ref === pattern;
 }
 
-/** The rules that hold for somebody on a branch. Administrators pass classic protection unless it includes them. */
+/** The rules that hold for a user on a branch. Administrators pass classic protection unless it includes them. */
 export function rulesOf(sandbox: Sandbox, repo: RepoRecord, branch: string, isAdmin = false): BranchRules {
   const classic = protectionOf(sandbox, repo, branch);
   const from = classic && (classic.enforceAdmins || !isAdmin) ? [ofProtection(classic)] : [];

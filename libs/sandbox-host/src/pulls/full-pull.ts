@@ -3,7 +3,7 @@ import { renderUser } from '../render/basics.ts';
 import { renderPull } from '../render/pull.ts';
 import type { PullIssue, RepoRecord, Sandbox } from '../state/model.ts';
 
-/** GitHub's `pull-request`: with what only git knows. Costs four git processes. */
+/** GitHub's `pull-request`: with values that only git has. Costs four git processes. */
 export async function renderFullPull(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue) {
   const { git } = sandbox;
   const { pull } = issue;
@@ -32,12 +32,12 @@ export async function renderFullPull(sandbox: Sandbox, repo: RepoRecord, issue: 
   };
 }
 
-/** Heads and bases that somebody has asked about, by sandbox. */
+/** Heads and bases that were requested, by sandbox. */
 const asked = new WeakMap<Sandbox, Set<string>>();
 
 /**
- * The host computes whether a pull request can be merged after the first request for a head and a base, and answers that
- * request with null.
+ * The host computes whether a pull request can be merged after the first request for a head and a base, and answers
+ * that request with null.
  */
 async function lateMergeability(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue) {
   const known = asked.get(sandbox) ?? new Set();

@@ -4,7 +4,7 @@ import { GLOBAL, type PullIssue, type RepoRecord, type Sandbox } from '../state/
 import { change, timestamp } from '../state/sandbox.ts';
 
 /*
- * A merge changes git and the record, and a kill may fall between the two. The record first says which commit the base
+ * A merge changes git and the record, and a kill may fall between the two. The record first names which commit the base
  * branch is about to get; after a restart the branch itself shows whether it did.
  */
 

@@ -29,7 +29,7 @@ export function renderUser(sandbox: Sandbox, login: string) {
   };
 }
 
-/** GitHub's `private-user`: what somebody sees of themselves. */
+/** GitHub's `private-user`: the fields that users see of themselves. */
 export const renderSelf = (sandbox: Sandbox, user: UserRecord) => ({
   ...renderUser(sandbox, user.login),
   user_view_type: 'private',

@@ -65,8 +65,8 @@ export interface CiJob {
   /** Duration in seconds. */
   seconds: number;
   /**
-   * `first-fails`: fails on the first head of a branch and passes on later ones; `flaky`: passes when it is run again on
-   * the same head; `never`: does not end.
+   * `first-fails`: fails on the first head of a branch and passes on later ones; `flaky`: passes when it is run again
+   * on the same head; `never`: does not end.
    */
   outcome: 'success' | 'failure' | 'first-fails' | 'flaky' | 'never';
   log: string;
@@ -207,7 +207,7 @@ export interface ProtectionRecord {
   /** null = no pull request is required. */
   reviews: { count: number; dismissStale: boolean } | null;
   linear: boolean;
-  /** Logins that may push; null = everybody with write access. */
+  /** Logins that may push; null = every user with write access. */
   pushers: string[] | null;
   forcePushes: boolean;
   deletions: boolean;

@@ -43,7 +43,7 @@ export async function dashboard(e2e: E2e): Promise<void> {
       const analyzing = (await store.issues()).filter(({ state }) => state === 'analyzing');
       return analyzing.length === ISSUES && projections + deliveries === 0;
     };
-    await poll('all issues are analyzed, and the host knows it', isTakenIn, { withinMs: WITHIN_MS });
+    await poll('all issues are analyzed, and the host shows it', isTakenIn, { withinMs: WITHIN_MS });
     await showsChanges(stage, issues.at(-1) ?? 0);
     await actOnIssues(stage, issues.slice(0, 6));
     await actOnWrites(stage, issues.slice(6, 8));

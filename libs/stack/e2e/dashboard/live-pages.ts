@@ -20,7 +20,7 @@ export async function firstRunShows(
   await comes(stage, what, isShown);
 }
 
-/** An open page shows what somebody else has changed. */
+/** An open page shows what another operator has changed. */
 export async function showsChanges(stage: Stage, issue: number): Promise<void> {
   const { checks, operator, host } = stage;
   await operator.open(`/issues/${host.slug}/${issue}`, `#${issue}`);
@@ -32,6 +32,10 @@ export async function showsChanges(stage: Stage, issue: number): Promise<void> {
     await operator.act(`/api/issues/${host.slug}/${issue}/${action}`);
     const committed = performance.now();
     await operator.page.getByRole('button', { name: then, exact: true }).waitFor();
-    checks.within(`an open page shows the ${action} of somebody else`, performance.now() - committed, SHOWN_WITHIN_MS);
+    checks.within(
+      `an open page shows the ${action} of another operator`,
+      performance.now() - committed,
+      SHOWN_WITHIN_MS,
+    );
   }
 }

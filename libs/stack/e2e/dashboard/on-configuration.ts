@@ -32,7 +32,11 @@ export async function addRepo(stage: Stage): Promise<void> {
   );
   // Browsers report each refused request.
   const complaints = operator.takeComplaints();
-  checks.that('and the browser says so', complaints.length === 1 && complaints[0]?.includes(SLUG) === true, complaints);
+  checks.that(
+    'and the browser reports it',
+    complaints.length === 1 && complaints[0]?.includes(SLUG) === true,
+    complaints,
+  );
   for (const issue of [first, second]) await operator.act(`/api/issues/${SLUG}/${issue}/cancel`);
   await remove(stage);
   await comes(stage, 'a repo without work is removed', async () => (await repoOf(stage)) === undefined);

@@ -27,7 +27,7 @@ interface Write {
 const openWrites = async ({ operator }: Stage): Promise<Write[]> =>
   (await operator.api<{ projections: Write[] }>('/api/projections')).projections;
 
-/** Pauses an issue whose label the host refuses, until the page says so. */
+/** Pauses an issue whose label the host refuses, until the page reports it. */
 async function refused(stage: Stage, issue: number): Promise<void> {
   const { operator, host } = stage;
   await host.refuseLabels(issue);

@@ -6,7 +6,7 @@ import { type Column, copyStatement, type Shift } from './copies.ts';
 import { expectedMonths, filledDays, monthAfter } from './retained.ts';
 import { COPIED, makeTemplate, TEMPLATE_MS, type Template } from './template.ts';
 
-/** Two cores are usual; more connections would take them from nobody here. */
+/** Number of connections, for the usual two cores; no other work needs the cores meanwhile. */
 const CONNECTIONS = 2;
 /** Approximate number of events of one issue of the simulator; only the number of copies follows from it. */
 const EVENTS_OF_ISSUE = 25;
@@ -30,8 +30,8 @@ export interface Filled extends Template {
 }
 
 /**
- * Fills an empty store with a history of {@link filledDays}: a simulated template of five days, copied with other ids at
- * times that are spread evenly.
+ * Fills an empty store with a history of {@link filledDays}: a simulated template of five days, copied with other ids
+ * at times that are spread evenly.
  */
 export async function fill({ url, events, seed, end, note }: FillOptions): Promise<Filled> {
   await migrateToLatest(url);

@@ -36,7 +36,10 @@ const MEASURED = {
   'auto_explain.log_format': 'json',
 };
 
-/** Months of history fall due while the product is in use: partitions are dropped, rows deleted, and nobody notices. */
+/**
+ * Months of history fall due while the product is in use: partitions are dropped, rows deleted, without an effect on
+ * users.
+ */
 export async function retention(e2e: E2e): Promise<void> {
   const { checks, dataDir, seed, events } = e2e;
   await mkdir(dataDir, { recursive: true });

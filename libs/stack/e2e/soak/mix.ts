@@ -54,7 +54,7 @@ const HOSTED_READS = [
   `/api/cli/pipeline/overview?repo=${SLUG}`,
 ];
 
-/** Everybody who uses the product at the same time, until `stop`. */
+/** All users of the product at the same time, until `stop`. */
 export class Mix {
   readonly load: Load;
   readonly #deployment: Deployment;
@@ -93,7 +93,7 @@ export class Mix {
     ];
   }
 
-  /** Ends everybody but the workers, who finish what is open. */
+  /** Ends all users but the workers, who finish what is open. */
   async stopUsers(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#working);

@@ -115,7 +115,7 @@ export const current = (inherited: NodeJS.ProcessEnv): Release =>
   new Release({ name: 'this version', root: ROOT, inherited });
 
 /**
- * The commit before an upgrade: that of the last release before this one, as its tag says, or without tags a fixed one.
+ * The commit before an upgrade: that of the last release before this one, by its tag, or without tags a fixed one.
  * @returns null when the clone does not have it because it is shallow. @throws Error for a given one that is unknown.
  */
 export async function commitBefore(given: string | null): Promise<EarlierCommit | null> {

@@ -68,7 +68,7 @@ async function onContainers(
   const whole = await runner.run({ uses, with: { ...inputs, ...runs } });
   checks.that('the documented step is green on the containers', whole.status === 0, end(whole));
   checks.that('it writes JUnit without failures', /<testsuite /.test(whole.junit) && failed(whole).length === 0);
-  checks.that('the summary of the job says so', whole.summary.startsWith('## ✅ Contract tests'), whole.summary);
+  checks.that('the summary of the job reports it', whole.summary.startsWith('## ✅ Contract tests'), whole.summary);
   checks.note(/^checks: .*/m.exec(whole.output)?.[0] ?? 'no summary');
 }
 

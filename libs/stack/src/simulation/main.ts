@@ -1,4 +1,4 @@
-/** The people of the demo, a simulation: they open its issues and attend to those that wait for somebody. */
+/** The people of the demo, a simulation: they open its issues and attend to those that wait for a person. */
 import { parseSlug } from '@pipeline/domain';
 import { envInt, runPeriodically, runService, withSecretFiles } from '@pipeline/runtime';
 import { createGitHubHost } from '@pipeline/vcs/github';

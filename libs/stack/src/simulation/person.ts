@@ -32,8 +32,8 @@ export interface PersonOptions {
 }
 
 /**
- * A scripted person: a simulation of the maintainers that the demo has not. Answers questions, lifts blocks and approves
- * pull requests, all by comments and reviews on the host, as people would.
+ * A scripted person: a simulation of the maintainers that the demo has not. Answers questions, lifts blocks and
+ * approves pull requests, all by comments and reviews on the host, as people would.
  */
 export class Person {
   readonly #options: PersonOptions;
@@ -44,7 +44,7 @@ export class Person {
     this.#options = options;
   }
 
-  /** Looks once at all issues that wait for somebody: three requests, and a few for each that does. */
+  /** Looks once at all issues that wait for a person: three requests, and a few for each that does. */
   async look(): Promise<void> {
     for (const stop of STOPS) {
       const waiting = await this.#waitingIn(stop);
@@ -96,7 +96,7 @@ export class Person {
 
   async #answer(issue: HostIssue, marker: string): Promise<ProjectionAction> {
     const comments = await this.#options.host.listComments(this.#options.repo, issue.number);
-    // Somebody else's change made the chore needless.
+    // Another change made the chore needless.
     if (comments.some(({ body }) => body.includes('the default branch has it already'))) {
       return { type: 'closeIssue', reason: 'not_planned', comment: 'It is so already (simulation).' };
     }

@@ -5,7 +5,7 @@ import { StartError, withDeadline } from '@pipeline/runtime';
 import { type ChildLog, eachLine, parseLine } from './child-log.ts';
 import { type ChildEnd, type ChildSpec, howEnded, leashUrl } from './child-spec.ts';
 
-/** A child ended before it worked; what it said about that is shown. */
+/** A child ended before it worked; its output about that is shown. */
 export class ChildFailed extends StartError {
   constructor(name: string, end: ChildEnd, tail: string) {
     const why = tail === '' ? '' : `:\n${tail}`;

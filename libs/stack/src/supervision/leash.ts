@@ -1,6 +1,6 @@
 /*
  * Preloaded into every child: `node --import leash.ts?parent=PID program.ts`. A child whose parent was killed outright
- * hears of it by nobody, so it looks whether its parent is still the same one, and ends itself when it is not: SIGTERM,
+ * gets no notice of it, so it checks whether its parent is still the same one, and ends itself when it is not: SIGTERM,
  * and 9 s later SIGKILL to its whole process group. `&again`: for programs that know a second SIGTERM, which comes
  * after 3 s. `&group`: the group is killed straight away, for programs whose work is worth nothing without their parent.
  */

@@ -38,7 +38,7 @@ class Supervised {
   }
 
   /**
-   * The first start. A child that somebody kills meanwhile is started again, a few times; one that ends by itself is not.
+   * The first start. A child that is killed meanwhile is started again, a few times; one that ends by itself is not.
    * @returns the result of its ready line. @throws ChildFailed
    */
   async start(): Promise<string> {

@@ -4,7 +4,7 @@ const WITHIN_MS = 15_000;
 const EVERY_MS = 50;
 
 /**
- * Waits until a service says that it is ready: it listens, and its store is reachable.
+ * Waits until a service reports that it is ready: it listens, and its store is reachable.
  * @throws Error with its last answer when that takes too long, or the signal comes.
  */
 export async function waitReady(url: string, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-/** Clients that @hey-api/openapi-ts generates from the OpenAPI documents, as a program would that knows nothing else. */
+/** Clients that @hey-api/openapi-ts generates from the OpenAPI documents, as a program would that has nothing else. */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

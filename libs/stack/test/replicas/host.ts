@@ -22,7 +22,7 @@ export interface Host {
   sandbox: SandboxHost;
   /** The replicas that webhooks go to, in turn; until there are any, deliveries are lost. */
   hooks: string[];
-  /** A call of the host's API as somebody, by default Anna. @throws Error with the status when it is refused. */
+  /** A call of the host's API as a user, by default Anna. @throws Error with the status when it is refused. */
   api<T>(method: string, path: string, body?: unknown, who?: Person | typeof OWNER): Promise<T>;
   push: Push;
   /** Runs git in a clone of the repo. @returns its output. */

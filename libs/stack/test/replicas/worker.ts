@@ -4,7 +4,7 @@ import { type Completion, createWorkerClient, type WorkerClient } from '@pipelin
 
 type ClaimedTask = NonNullable<Awaited<ReturnType<WorkerClient['claim']>>>;
 
-/** Commits to a branch of the host, and says which commit that was. */
+/** Commits to a branch of the host, and returns the commit. */
 export type Push = (branch: string) => Promise<string>;
 
 const EMPTY = { artefacts: [], findings: [], invocations: [] };

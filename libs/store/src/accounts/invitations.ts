@@ -88,8 +88,8 @@ export const revokeOpenInvitation = (tx: Tx, tenantId: number, id: string): Prom
     .executeTakeFirst() as Promise<InvitationRow | undefined>;
 
 /**
- * Revokes the open invitations of an address to an organisation. The caller holds the lock of its memberships, so that of
- * two concurrent invitations one stays open. @returns their ids.
+ * Revokes the open invitations of an address to an organisation. The caller holds the lock of its memberships, so that
+ * of two concurrent invitations one stays open. @returns their ids.
  */
 export async function revokeInvitationsOf(tx: Tx, tenantId: number, email: string): Promise<string[]> {
   const rows = await tx
@@ -117,7 +117,7 @@ export const invitationsOf = (db: Db, tenantId: number): Promise<(InvitationRow 
     .limit(1_000)
     .execute() as Promise<(InvitationRow & { expired: boolean })[]>;
 
-/** Revokes the open invitations that somebody made. */
+/** Revokes the open invitations that a user made. */
 export async function revokeInvitationsBy(tx: Tx, tenantId: number, invitedBy: string): Promise<void> {
   await tx
     .updateTable('invitations')

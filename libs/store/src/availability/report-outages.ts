@@ -5,8 +5,8 @@ import type { StoreWatch } from './store-watch.ts';
 type Call<A extends unknown[], R> = (...args: A) => Promise<R> | R;
 
 /**
- * The call, its broken connections and timeouts reported as STORE_UNAVAILABLE. After a broken connection the watch checks
- * at once, so that others need not find out; one broken connection alone says nothing about the store.
+ * The call, its broken connections and timeouts reported as STORE_UNAVAILABLE. After a broken connection the watch
+ * checks at once, so that others need not find out; one broken connection alone proves nothing about the store.
  */
 export const reportingOutages =
   <A extends unknown[], R>(watch: StoreWatch, call: Call<A, R>): ((...args: A) => Promise<R>) =>

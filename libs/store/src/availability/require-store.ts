@@ -6,9 +6,9 @@ import type { StoreWatch } from './store-watch.ts';
 
 /**
  * Looks at the store before anything is served. One that cannot be reached is no reason to end: it comes back, and
- * until then requests are refused and /ready says so.
- * @throws StartError for what an operator must correct, saying how: a schema that does not fit, a login or a pooler that
- * refuses the connection.
+ * until then requests are refused and /ready reports it.
+ * @throws StartError for what an operator must correct, saying how: a schema that does not fit, a login or a pooler
+ * that refuses the connection.
  */
 export async function requireStore(watch: StoreWatch): Promise<void> {
   await watch.check();

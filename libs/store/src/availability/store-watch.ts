@@ -20,7 +20,7 @@ interface StoreWatchOptions {
 }
 
 /**
- * Knows whether the store can be used. While it cannot, requests are refused at once and loops rest; both go on by
+ * Watches whether the store can be used. While it cannot, requests are refused at once and loops rest; both go on by
  * themselves when it is back.
  */
 export class StoreWatch {
@@ -49,7 +49,7 @@ export class StoreWatch {
     return this.#state === 'connected';
   }
 
-  /** Why it cannot be used; null while it can. The message says how to correct it, where an operator must. */
+  /** Why it cannot be used; null while it can. The message explains how to correct it, where an operator must. */
   get problem(): Error | null {
     return this.#problem;
   }
@@ -79,7 +79,9 @@ export class StoreWatch {
     return this.#state;
   }
 
-  /** Once per process. A login that owns the schema works, but a flaw in this process would then reach the schema too. */
+  /**
+   * Once per process. A login that owns the schema works, but a flaw in this process would then reach the schema too.
+   */
   async #checkRights(): Promise<void> {
     if (this.#areRightsKnown) return;
     const isOwner = await mayChangeSchema(this.#store.fleet);

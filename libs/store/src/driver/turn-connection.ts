@@ -9,12 +9,12 @@ interface Issued {
 const NO_RESULT: QueryResult<unknown> = { rows: [] };
 
 /**
- * The connection of a transaction. Writes whose result nobody reads (`preparedWrite`) wait until the transaction ends or
+ * The connection of a transaction. Writes whose result is not read (`preparedWrite`) wait until the transaction ends or
  * a statement needs them; they are then sent as one statement, as each statement costs the server and this process more
- * than its rows do. Results and effects are those of the statements one by one: of the waiting writes none names a table
- * that an earlier one writes, a read overtakes them only if it names no table that they write, and everything else, such
- * as a statement that locks, is sent after them. Several changes of one row become one (`mergedWith`).
- * A waiting write settles at once; if it fails, so does the transaction, and everything combined with it.
+ * than its rows do. Results and effects are those of the statements one by one: of the waiting writes none names a
+ * table that an earlier one writes, a read overtakes them only if it names no table that they write, and everything
+ * else, such as a statement that locks, is sent after them. Several changes of one row become one (`mergedWith`). A
+ * waiting write settles at once; if it fails, so does the transaction, and everything combined with it.
  */
 export class TurnConnection implements DatabaseConnection {
   readonly #connection: DatabaseConnection;

@@ -26,8 +26,8 @@ export interface StrandedTask {
 }
 
 /**
- * Compared tasks that nobody can claim: candidates only. Costs the waiting compared tasks (index tasks_compared) and the
- * workers on the floor of their tenants (index workers_on_floor).
+ * Compared tasks that no worker can claim: candidates only. Costs the waiting compared tasks (index tasks_compared) and
+ * the workers on the floor of their tenants (index workers_on_floor).
  */
 export async function strandedTasks(fleet: Db, waitMs: number, limit: number): Promise<StrandedTask[]> {
   const { rows } = await sql<StrandedTask>`

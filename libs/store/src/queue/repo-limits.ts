@@ -11,7 +11,8 @@ interface InTenant {
 }
 type InRepo = InTenant & { repoId: number };
 
-// Full repos and unavailable ones. Aggregated once over the tenant's claimed tasks, about one row per worker (tasks_of_worker).
+// Full repos and unavailable ones. Aggregated once over the tenant's claimed tasks, about one row per worker
+// (tasks_of_worker).
 const full = prepared(
   'full-repos',
   (_db, p: Params<InTenant>) => sql<{ id: number }>`
@@ -32,7 +33,8 @@ const limitOf = prepared('limit-of-repo', (db, p: Params<InRepo>) =>
     .where('pool_size', 'is not', null),
 );
 
-// Without a FROM: a distributed store would take the lock on the node of the rows, where nobody else looks for it.
+// Without a FROM: a distributed store would take the lock on the node of the rows, where no other statement looks for
+// it.
 const lockLimit = prepared(
   'lock-repo-limit',
   (_db, p: Params<InRepo>) => sql`

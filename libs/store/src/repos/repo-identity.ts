@@ -24,7 +24,9 @@ const onHost = prepared('repos-on-host', (db, p: Params<{ slugKey: string; hostI
     .orderBy('id'),
 );
 
-/** The enabled repos, of all tenants, that have this id on their host or this slug (repos_by_host_id, repos_by_slug). */
+/**
+ * The enabled repos, of all tenants, that have this id on their host or this slug (repos_by_host_id, repos_by_slug).
+ */
 export const findReposOnHost = (fleet: Db, ref: RepoRef): Promise<RepoRow[]> =>
   onHost.all(fleet, { slugKey: slugKey(ref), hostId: ref.hostId ?? null });
 
@@ -60,8 +62,8 @@ interface Identity {
 }
 
 /**
- * Stores what the host says a repo is. A new slug leaves the old one among the former ones; a new owner has another
- * installation of the app. The clone address follows the host.
+ * Stores the identity of a repo on the host. A new slug leaves the old one among the former ones; a new owner has
+ * another installation of the app. The clone address follows the host.
  */
 export const setRepoIdentity = (tx: Tx, repo: RepoRow, { hostId, slug, cloneUrl, unavailable }: Identity) => {
   const isMoved = slugKey(slug) !== repo.slug_key;

@@ -4,9 +4,9 @@ import { fleetNote } from '../driver/fragments.ts';
 import { inTransaction } from '../driver/transaction.ts';
 
 /**
- * Tables that are partitioned by month, and by which time. Partitions are created and dropped by functions of the schema
- * (migration 0034) that run with their owner's rights: the services' roles have no DDL rights. Both functions wait at
- * most two seconds for a lock, because every writer queues behind a pending ACCESS EXCLUSIVE lock.
+ * Tables that are partitioned by month, and by which time. Partitions are created and dropped by functions of the
+ * schema (migration 0034) that run with their owner's rights: the services' roles have no DDL rights. Both functions
+ * wait at most two seconds for a lock, because every writer queues behind a pending ACCESS EXCLUSIVE lock.
  */
 export const PARTITIONED = {
   pipeline_events: 'created_at',
@@ -78,7 +78,7 @@ export async function dropPartitions(fleet: Db, table: PartitionedTable, keptDay
   const old = (await monthsOf(fleet, table)).filter((month) => month < before);
   for (const month of old) {
     await inTransaction(fleet, async (tx) => {
-      // First: from the drop until the commit nobody else reads or writes the table.
+      // First: from the drop until the commit no other session reads or writes the table.
       if (table === 'pipeline_events') await deleteCounts(tx, month);
       await sql`select drop_month_partition(${table}::text, ${month}::text)`.execute(tx);
     });

@@ -19,7 +19,7 @@ const recordedName = (name: string, migration: SchemaMigration): string =>
 interface SchemaStatus {
   /** Name of the last migration that ran; null in a database without our schema. */
   current: string | null;
-  /** Name of the last migration that this code knows. */
+  /** Name of the last migration that this code has. */
   latest: string | null;
   /** Migrations that this code needs and that have not run. */
   pending: string[];

@@ -136,7 +136,7 @@ describe('a call that meets an outage', () => {
     cut();
     const asking = reportingOutages(watch, (what: number) => sql`select ${what}::int`.execute(store.tenant));
     await expect(asking(1)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', cause: expect.anything() });
-    await until('the watch knows', () => !watch.isConnected);
+    await until('the watch notices', () => !watch.isConnected);
   });
 
   test('other errors, and answers, pass as they are', async () => {

@@ -252,7 +252,7 @@ describe('a leader lock', () => {
   test('passes on only after the open transactions of the former leader have ended', async () => {
     const [a, b] = [await up('a'), await up('b')];
     const lease = await a.bell.tryLead('fenced', () => {});
-    if (!lease) throw new Error('nobody leads');
+    if (!lease) throw new Error('no leader');
     const { tx, commit } = await beginTransaction(database.store.tenant);
     await assertLeader(tx, lease);
     await kill('a');

@@ -9,8 +9,8 @@ const collect = runInNewContext('gc') as (options: { type: 'minor' | 'major' }) 
 
 const database = testDatabase();
 
-// While V8 marks the heap in steps, minor collections promote what they would free otherwise; a busy process may be at it
-// all the time.
+// While V8 marks the heap in steps, minor collections promote what they would free otherwise; a busy process may be at
+// it all the time.
 beforeAll(() => setFlagsFromString('--no-incremental-marking'));
 afterAll(() => setFlagsFromString('--incremental-marking'));
 

@@ -91,7 +91,7 @@ export class DatabasePool {
   }
 }
 
-/** Reads it before the template is cloned: a database that somebody looks into cannot be. */
+/** Reads it before the template is cloned: a database with an open connection cannot be. */
 async function catalogueOf(url: string): Promise<Catalogue> {
   const client = new pg.Client(url);
   await client.connect();

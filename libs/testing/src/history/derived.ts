@@ -70,7 +70,7 @@ const taskEvent = (
 const UNKNOWN = sql`'workerId', null, 'error', null`;
 const WORKER = sql`'workerId', r.worker_id, 'error', r.error_message`;
 
-/** One for each task, not for each of its claims; tasks that nobody has claimed have no run. */
+/** One for each task, not for each of its claims; tasks that were never claimed have no run. */
 const enqueued = (batch: Batch) => sql`
   insert into pipeline_events (tenant_id, created_at, repo_id, issue_id, issue_number, event_type, agent, payload)
   select r.tenant_id, r.at, r.repo_id, r.issue_id, r.issue_number, 'task_enqueued', r.agent,

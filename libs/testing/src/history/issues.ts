@@ -66,7 +66,7 @@ function keepIssue(story: Story, { enteredAt, pausedAt }: { enteredAt: number; p
     body: 'Something is wrong.',
     url: `http://127.0.0.1/${repo.owner}/${repo.name}/issues/${number}`,
     author: draw.pick(['ann', 'ben', 'cleo']),
-    // Somebody took a label off, or set one of ours.
+    // A person took a label off, or set one of ours.
     labels: [...(draw.chance(0.02) ? ['svc:planning'] : shown), draw.pick(['bug', 'feature', 'docs'])],
     state,
     state_entered_at: iso(since),

@@ -13,7 +13,7 @@ import { work } from './work.ts';
 
 /**
  * A transition that was refused, now and then: a dead letter, and the issue stands without a task until a person
- * resolves it. @returns true where nobody has.
+ * resolves it. @returns true where no one has.
  */
 export function stuckInLetter(story: Story): boolean {
   const { draw, repo, rows, state, since, end } = story;

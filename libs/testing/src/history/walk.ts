@@ -40,7 +40,7 @@ function leaving(story: Story, way: Way): number | null {
   const taskType = taskTypeOf(DEFAULT_WORKFLOW, state);
   if (taskType === null) return since + draw.around(MEDIAN_DWELL_MS[state] ?? MINUTE_MS);
   const from = state === 'in-review' ? openPullRequest(story, freeAt) : freeAt;
-  // A person acts at any time: the task is withdrawn, from a worker who is at it or before anybody has claimed it.
+  // A person acts at any time: the task is withdrawn, from a worker who is at it or before it was claimed.
   if (from >= story.end || way.by === 'operator') {
     const at = from + draw.around(4 * MINUTE_MS);
     withdraw(story, { taskType, from, at });
@@ -154,7 +154,7 @@ function wait(story: Story, from: State, to: State, at: number): void {
   }
   if ((to !== 'dependency-blocked' && to !== 'waiting-for-subtasks') || number === 1) return;
   const kind = to === 'dependency-blocked' ? 'depends_on' : 'subtask';
-  // Now and then one that the pipeline has never heard of.
+  // Now and then one that the pipeline has no record of.
   const other = draw.chance(0.02) ? UNKNOWN_ISSUE + number : draw.int(1, number - 1);
   const [child, parent] = kind === 'subtask' ? [other, number] : [number, other];
   edges.set(`${kind} ${other}`, {

@@ -42,7 +42,7 @@ const ERRORS = [
   'the change was rejected',
 ];
 
-/** One that names what its price is looked up by, one that nobody has a price for. */
+/** One that names what its price is looked up by, one that has no price. */
 const MODELS = [
   { model: 'claude-sonnet-4-5', provider: 'anthropic', usdPerMillion: 6 },
   { model: 'claude-haiku-4-5', provider: 'anthropic', usdPerMillion: 2 },

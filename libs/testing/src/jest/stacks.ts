@@ -1,6 +1,6 @@
 /**
  * A stack as Jest formats it best: it shortens a path and shows the source of the first frame outside of libraries, but
- * knows no addresses, which frames of modules have. The frames of this runner are left out.
+ * has no addresses, which frames of modules have. The frames of this runner are left out.
  */
 export function readableStack(stack: string): string {
   const lines = stack.split('\n').map((line) => (FRAME.test(line) ? line.replace('file://', '') : line));

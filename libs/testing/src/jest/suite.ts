@@ -29,7 +29,7 @@ export async function runSuite(file: TestFile, load: () => Promise<unknown>): Pr
   }
 }
 
-/** `expect` knows the running test by name, and a test fails by assertions that it announced and did not make. */
+/** `expect` reads the name of the running test, and a test fails by assertions that it announced and did not make. */
 addEventHandler((event) => {
   if (event.name === 'test_start') expect.setState({ currentTestName: nameOf(event.test) });
   if (event.name !== 'test_done') return;

@@ -98,7 +98,7 @@ export async function disagreements(world: Pick<World, 'database' | 'host'>): Pr
       found.push(`#${number} shows ${labels?.join()} instead of ${wanted.join()}`);
     }
     if (!open.has(`${number} talk`) && comment !== row.status_comment_body) {
-      found.push(`#${number} says "${comment}" instead of "${row.status_comment_body}"`);
+      found.push(`#${number} has the comment "${comment}" instead of "${row.status_comment_body}"`);
     }
     if (!open.has(`${number} issue`) && (shown?.state === 'closed') !== (row.state === 'done')) {
       found.push(`#${number} is ${shown?.state} on the host and ${row.state} here`);

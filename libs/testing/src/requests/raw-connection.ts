@@ -52,7 +52,7 @@ export class RawConnection {
     this.#socket.write(data);
   }
 
-  /** The first answer, once its head is there and its body as long as its Content-Length says. */
+  /** The first answer, once its head is there and its body as long as its Content-Length. */
   async answer(): Promise<RawAnswer> {
     await until('an answer came', () => this.isClosed || this.#parsed() !== null);
     const answer = this.#parsed();

@@ -142,7 +142,7 @@ export class Performance {
     }
   }
 
-  /** Says the result, or that the client refused. */
+  /** Prints the result, or that the client refused. */
   async #attempt(work: () => Promise<string>): Promise<void> {
     await this.#say(await work().catch((error: Error) => `refused: ${error.message}`));
   }

@@ -25,9 +25,9 @@ export const Step = z.union([
   /** A file written through the client, or directly in the work tree. */
   z.strictObject({ write: z.strictObject({ path, text: z.string() }) }),
   z.strictObject({ edit: z.strictObject({ path, text: z.string().nullable() }) }),
-  /** Reads a file through the client and says its text. */
+  /** Reads a file through the client and prints its text. */
   z.strictObject({ read: z.strictObject({ path }) }),
-  /** Runs a command in a terminal of the client and says its output. */
+  /** Runs a command in a terminal of the client and prints its output. */
   z.strictObject({ run: z.strictObject({ command: z.string(), cwd: z.string().optional() }) }),
   /** Tokens and cost of the work so far are added to those of the session. */
   z.strictObject({

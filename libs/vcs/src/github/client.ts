@@ -80,7 +80,7 @@ function guard(client: Client, baseUrl: string): void {
     if (options.method !== 'GET') options.request = { ...options.request, retries: 0, redirect: 'manual' };
   });
   client.hook.after('request', ({ status }) => {
-    // Only a write is redirected here. It must not be repeated blindly: the new address may be anybody's.
+    // Only a write is redirected here. It must not be repeated blindly: the new address may belong to another owner.
     if (status >= 300) throw new HostError('no-access', MOVED, { httpStatus: status });
   });
   // Octokit hands out the text of a body that broke off half-way as if it were the data.

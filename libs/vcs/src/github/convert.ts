@@ -106,7 +106,7 @@ export const toIssue = (data: IssueFields): HostIssue => ({
 const peopleAmong = (users: readonly (UserFields | null)[]): string[] =>
   users.slice(0, MAX_ASSIGNEES).flatMap((user) => (user === null || user.type === 'Bot' ? [] : lineOf(user.login)));
 
-/** The host also knows `duplicate`, which is one way of not being planned. */
+/** The host also has `duplicate`, which is one way of not being planned. */
 function stateReason(value: string | null | undefined): HostIssue['stateReason'] {
   if (value === 'duplicate') return 'not_planned';
   return value === 'completed' || value === 'not_planned' || value === 'reopened' ? value : null;

@@ -9,7 +9,7 @@ export const postComment: Executor<'postComment'> = (target, { body, marker }) =
   commentOnce(target, target.issueNumber, { body, marker, look: target.context.mayHaveHappened });
 
 /**
- * Keeps one comment up to date; a comment that somebody deleted is written again. One request for a comment that this
+ * Keeps one comment up to date; a comment that was deleted is written again. One request for a comment that this
  * process has written before, unless an earlier attempt is in doubt.
  */
 export const updateComment: Executor<'updateComment'> = async (target, action) => {
@@ -71,7 +71,7 @@ export async function commentOnce(target: Target, number: number, comment: OnceC
   return done({ commentId: data.id, url: data.html_url });
 }
 
-/** Only our own comments count: anybody can copy a marker into theirs. */
+/** Only our own comments count: every account can copy a marker into its own. */
 async function findComment(target: Target, number: number, marker: string): Promise<HostComment | undefined> {
   const [login, comments] = await Promise.all([target.login(), listComments(target.client, target.repo, number)]);
   return comments.find((comment) => comment.author === login && hasMarker(comment.body, marker));

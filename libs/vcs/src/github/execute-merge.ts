@@ -52,7 +52,7 @@ interface PullState {
 }
 
 /**
- * Distinguishes the reasons of a 405: first by what it says, then by the state the host gives the pull
+ * Distinguishes the reasons of a 405: first by its message, then by the state the host gives the pull
  * request. A branch that is behind is refused as if its required checks were missing, however green they are.
  */
 function explain(error: RequestError, pull: PullState): ExecuteResult {
@@ -81,7 +81,7 @@ function explain(error: RequestError, pull: PullState): ExecuteResult {
 const READS = 3;
 const PAUSE_MS = 500;
 
-/** The pull request once the host has computed its state: the first answer after a change says `unknown`. */
+/** The pull request once the host has computed its state: the first answer after a change is `unknown`. */
 async function settledPull({ client, at, context }: Target, prNumber: number) {
   for (let read = 1; ; read += 1) {
     const { data } = await client.rest.pulls.get({ ...at, pull_number: prNumber });
@@ -90,7 +90,9 @@ async function settledPull({ client, at, context }: Target, prNumber: number) {
   }
 }
 
-/** The head after its update, which the host may make after its answer; the old one if that takes longer than a second. */
+/**
+ * The head after its update, which the host may make after its answer; the old one if that takes longer than a second.
+ */
 async function updatedHead(
   target: Target,
   { prNumber, expectedHeadSha }: { prNumber: number; expectedHeadSha: string },

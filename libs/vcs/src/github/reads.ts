@@ -145,7 +145,7 @@ async function orNull<T>(call: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Rules of a ruleset under which nobody pushes to the branch without a pull request, or at all. */
+/** Rules of a ruleset under which no one pushes to the branch without a pull request, or at all. */
 const RESTRICTING = ['pull_request', 'update', 'merge_queue'];
 
 /**

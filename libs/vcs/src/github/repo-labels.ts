@@ -26,7 +26,7 @@ export async function createLabels(
       await client.rest.issues.createLabel({ ...repo, name, description });
       created.push(name);
     } catch (error) {
-      // Somebody created it meanwhile.
+      // Another client created it meanwhile.
       if (!answered(error, 422)) throw error;
     }
   }

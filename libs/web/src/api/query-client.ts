@@ -14,7 +14,7 @@ export const queryClient = new QueryClient({
       gcTime: 10 * 60_000,
       refetchOnWindowFocus: false,
       refetchOnReconnect: false,
-      // The browser's idea of being online says nothing about a monitor on the same machine.
+      // The browser's idea of being online does not apply to a monitor on the same machine.
       networkMode: 'always',
     },
     mutations: { retry: false, networkMode: 'always' },

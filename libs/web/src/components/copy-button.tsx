@@ -4,7 +4,7 @@ import { Button } from './button.tsx';
 
 const SHOWN_MS = 1_500;
 
-/** Copies a text; says so for a moment. */
+/** Copies a text; confirms it for a moment. */
 export function CopyButton({ text, what }: { text: string; what: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {

@@ -41,7 +41,7 @@ export function formatAtLeast(usd: number, unreportedCosts: number): string {
 
 /**
  * Returns the cost of an issue. The API has 0 both for work that cost nothing and for agents that report no cost;
- * `worked` says whether any agent has worked on it.
+ * `worked` = whether any agent has worked on it.
  */
 export const formatIssueCost = (usd: number, worked: boolean): string =>
   usd === 0 ? (worked ? UNREPORTED : '–') : formatUsd(usd);

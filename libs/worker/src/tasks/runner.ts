@@ -135,7 +135,9 @@ class ClaimLoops implements Worker {
     return answer.heartbeatIntervalMs;
   }
 
-  /** Registers again after the service has dropped this worker and its claims. Concurrent calls share one registration. */
+  /**
+   * Registers again after the service has dropped this worker and its claims. Concurrent calls share one registration.
+   */
   async #registerAgain(): Promise<void> {
     this.#registering ??= (async () => {
       for (const run of this.#runs.values()) run.gone('the service does not know this worker any more');
@@ -224,7 +226,7 @@ class ClaimLoops implements Worker {
     }
   }
 
-  /** Its own decisions only: that an operator drains it, the service knows. */
+  /** Returns the status by its own decisions only: the service records a drain by an operator. */
   #status(): 'idle' | 'busy' | 'draining' {
     if (this.#leaving.signal.aborted) return 'draining';
     return this.#runs.size > 0 ? 'busy' : 'idle';

@@ -12,7 +12,7 @@ const COOKIE_VALUE = /^[\w-]{43}$/;
 
 /** The visitor of a page. */
 export interface Visitor {
-  /** null = nobody has logged in. */
+  /** null = no user has logged in. */
   account: Account | null;
   /** Goes into every form of the page. */
   formToken: string;
@@ -29,8 +29,8 @@ export interface SessionIdentity extends Identity {
 }
 
 /**
- * Sessions of users who are logged in at a browser. The cookie is a random name of the session; the store knows its
- * SHA-256. A browser without session has such a cookie too, which means nobody: forms are bound to it, also the login's
+ * Sessions of users who are logged in at a browser. The cookie is a random name of the session; the store has its
+ * SHA-256. A browser without session has such a cookie too, without a user: forms are bound to it, also the login's
  * own.
  */
 export class BrowserSessions {
@@ -81,7 +81,10 @@ export class BrowserSessions {
     return cookie !== null && this.#keys.isFormToken(cookie, form.get('form_token') ?? '');
   }
 
-  /** Begins a session under a new name, so that one which somebody planted before leads nowhere. @returns the headers. */
+  /**
+   * Begins a session under a new name, so that a cookie which was planted before leads nowhere.
+   * @returns the headers.
+   */
   async begin(request: IncomingMessage, userId: number): Promise<Record<string, string>> {
     await this.#forget(request);
     const cookie = newValue();

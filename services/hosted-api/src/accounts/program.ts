@@ -9,7 +9,7 @@ export interface Program {
   id: string;
   /** Cleaned: fit for pages, audit entries and logs. */
   name: string;
-  /** The host of the metadata document that describes it; null = it registered itself, and nobody vouches for its name. */
+  /** The host of the metadata document that describes it; null = it registered itself, and its name is not verified. */
   verifiedHost: string | null;
 }
 
@@ -24,9 +24,9 @@ export function programOf({ clientId, clientName }: { clientId: string; clientNa
   return { id: clientId, name: programName(clientName ?? verifiedHost), verifiedHost };
 }
 
-/** An authorization that ended before a person could decide, for the page that says so. */
+/** An authorization that ended before a person could decide, for the page that reports it. */
 export interface AuthorizationProblem {
-  /** OAuth's code of the error, and what the library says of it: for developers. */
+  /** OAuth's code of the error, and the library's description: for developers. */
   error: string;
   description: string | undefined;
   /** null = no program is known by that id. */

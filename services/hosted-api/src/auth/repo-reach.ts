@@ -20,8 +20,8 @@ export async function reachOf(
 }
 
 /**
- * Refuses names that the token does not reach: a worker that registered for them would wait without an error. An unknown
- * repo and one out of reach read the same, so that nobody can probe for names.
+ * Refuses names that the token does not reach: a worker that registered for them would wait without an error. An
+ * unknown repo and one out of reach read the same, so that no client can probe for names.
  * @throws AppError INVALID_BODY naming the first of them.
  */
 export async function requireReach(db: Db, identity: WorkerIdentity, repos: readonly string[]): Promise<void> {

@@ -1,4 +1,4 @@
-/** An assistant has to read what it gets: more than this helps nobody. */
+/** An assistant has to read what it gets: more than this does not help. */
 const MAX_OCTETS = 64 * 1024;
 export const MAX_ITEMS = 100;
 

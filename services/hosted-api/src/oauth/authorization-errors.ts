@@ -12,8 +12,8 @@ export interface ErrorPageDeps {
 type RenderError = NonNullable<Configuration['renderError']>;
 
 /**
- * Keeps errors of authorization requests on a page of this service. Anybody can register a program with any address, so
- * a redirect that needs no decision of a person would make this service a way to send people there (RFC 9700, 4.11).
+ * Keeps errors of authorization requests on a page of this service. Any client can register a program with any address,
+ * so a redirect that needs no decision of a person would make this service a way to send people there (RFC 9700, 4.11).
  * An error is redirected only when the person refused on the consent page, which shows the address, or has a connection
  * with the program already.
  */

@@ -14,8 +14,8 @@ interface Rewritten {
 
 /**
  * The request as the OAuth library is to see it. Host and scheme are ours, whatever was sent: it makes addresses from
- * them, and a forged Host header would lead browsers elsewhere. The store can hold what the URL says. The body has been read already, so that nobody sends
- * it slowly while a transaction is open.
+ * them, and a forged Host header would lead browsers elsewhere. The store can hold every character of the URL. The body
+ * has been read already, so that no client sends it slowly while a transaction is open.
  */
 export function libraryRequest(request: IncomingMessage, address: PublicAddress, more: Rewritten): IncomingMessage {
   const { origin, secure } = address;

@@ -13,7 +13,7 @@ interface PruneDeps {
   metrics: LoopMetrics;
 }
 
-/** Deletes tokens, sessions and clients that nobody can use any more. Replicas may do it at the same time. */
+/** Deletes tokens, sessions and clients that can no longer be used. Replicas may do it at the same time. */
 export function oauthPruning(store: Store, { storeReady, log, metrics }: PruneDeps): Periodic {
   const tick = async () => {
     if (!storeReady()) return undefined;

@@ -18,7 +18,7 @@ export interface NotModified {
   headers: Headers;
 }
 
-/** Pages hold names and form tokens of one person: nobody keeps them, and no other site learns of their addresses. */
+/** Pages hold names and form tokens of one person: no cache keeps them, and no other site learns of their addresses. */
 export const show = (status: PageStatus, { html, policy }: Page, headers: Headers = {}): PageAnswer => ({
   status,
   headers: {

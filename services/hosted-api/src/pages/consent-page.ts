@@ -7,7 +7,7 @@ import { alert, type Page, page } from './layout.ts';
 export interface ConsentForm {
   /** Address to which the form is sent. */
   action: string;
-  /** The page that asks, for those who log in as somebody else. */
+  /** The page that asks, for those who log in as another user. */
   returnTo: string;
   formToken: string;
   account: Account;
@@ -19,7 +19,7 @@ export interface ConsentForm {
   problem?: string;
 }
 
-/** Asks whether a program may read in the name of a user, of which organisation, and says for how long. */
+/** Asks whether a program may read in the name of a user, of which organisation, and names for how long. */
 export function consentPage(form: ConsentForm): Page {
   const { program, organisations, problem } = form;
   const [only] = organisations;
@@ -40,7 +40,7 @@ ${anotherAccount(form)}`;
   return page(title, content, { formsLeave: 'redirect' in form.target, refused: problem !== undefined });
 }
 
-/** Anybody can start a program and send its code to somebody else: RFC 8628, 5.4. */
+/** Any person can start a program and send its code to another one: RFC 8628, 5.4. */
 const device = ({ userCode, address }: { userCode: string; address: string }): Html => html`<p>It shows the code
 <strong>${userCode}</strong> and runs at the address <strong>${address}</strong>.</p>
 <p class="warning"><strong>Check that you started it.</strong> The person who started the program gets the access. Continue only if

@@ -7,7 +7,7 @@ export interface InvitationView {
   invitation: OpenInvitation;
   token: string;
   formToken: string;
-  /** null = nobody is logged in. */
+  /** null = no user is logged in. */
   account: Pick<Account, 'email'> | null;
   /** The address of the login that leads back here. */
   loginUrl: string;

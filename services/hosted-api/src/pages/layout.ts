@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type Html, html } from '@pipeline/domain';
 
-/** The look of all pages: the colours of the customers' pages (libs/web, design/tokens.css). They keep a contrast of at least 4.5:1 in light and dark. */
+/**
+ * The look of all pages: the colours of the customers' pages (libs/web, design/tokens.css). They keep a contrast of at
+ * least 4.5:1 in light and dark.
+ */
 export const STYLE = `
 :root { color-scheme: light dark; --text: #18212c; --back: #fff; --card: #f6f7f9; --line: #7d8896; --soft: #55606e;
   --accent: #0b5fc0; --on-accent: #fff; --bad: #b3261e; --bad-back: #fdf1f0; --good: #146c43; --good-back: #eef8f2;
@@ -77,7 +80,7 @@ interface PageOptions {
   /** The start page names the product in its title, and needs no link to itself. */
   isHome?: boolean;
   formsLeave?: boolean;
-  /** The form on the page was refused: the title says so first, where screen readers begin. */
+  /** The form on the page was refused: the title reports it first, where screen readers begin. */
   refused?: boolean;
 }
 

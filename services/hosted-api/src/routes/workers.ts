@@ -7,7 +7,7 @@ import type { HostedContext } from '../context/context.ts';
 
 type Handlers = Pick<HandlersOf<typeof workerRoutes, WorkerAuth>, 'registerWorker' | 'heartbeat'>;
 
-/** The life of a worker: it registers, and says again and again that it is there. */
+/** The life of a worker: it registers, and sends heartbeats. */
 export const workerHandlers = ({ engine }: HostedContext): Handlers => ({
   registerWorker: async ({ body, identity }) => {
     await requireReach(engine.store.tenant, identity, body.repos);

@@ -28,8 +28,8 @@ interface NewStream extends Stream {
 }
 
 /**
- * Notifies open pages that something in their organisation has changed. A message has no content: the page reads what it
- * shows again, with the rights that the user has then. So the stream needs neither the events nor their order.
+ * Notifies open pages that something in their organisation has changed. A message has no content: the page reads what
+ * it shows again, with the rights that the user has then. So the stream needs neither the events nor their order.
  */
 export class ChangeStreams {
   readonly #ofTenant = new Map<number, Set<Stream>>();
@@ -108,6 +108,6 @@ function send(response: ServerResponse, text: string): void {
   if (response.writableLength === 0) response.write(text);
 }
 
-/** While the store is away nobody's rights can be checked: the stream stays, and has nothing to report. */
+/** While the store is away no rights can be checked: the stream stays, and has nothing to report. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof AppError && ['AUTH_REQUIRED', 'AUTH_FAILED', 'NOT_FOUND'].includes(error.code);

@@ -42,7 +42,7 @@ inBrowser('in Chromium', () => {
     callback = `http://127.0.0.1:${(program.address() as AddressInfo).port}/callback`;
   });
 
-  /** A page of a browser that knows no cookies; what it complains about is kept. */
+  /** A page of a browser that has no cookies; what it complains about is kept. */
   const open = async () => {
     const context = await browser.createBrowserContext();
     const page = await context.newPage();
@@ -136,7 +136,7 @@ inBrowser('in Chromium', () => {
     const { page, complaints, close } = await open();
     await page.goto(`${world.front.url}/account/login`);
     const thief = new URL(callback).origin;
-    // As text: this file knows no DOM.
+    // As text: this file has no types of the DOM.
     await page.evaluate(`
       document.body.insertAdjacentHTML('beforeend',
         '<form method="post" action="${thief}/stolen" id="thief"></form><img src="${thief}/stolen-too">');

@@ -32,7 +32,7 @@ export function testProviders() {
   const { database } = world.hosting;
 
   let last = 0;
-  /** A person at the OpenID Connect provider that nobody has seen before. */
+  /** A person at the OpenID Connect provider that is new. */
   const newPerson = (more: Record<string, unknown> = {}) => {
     last += 1;
     return { sub: `sub-${last}`, email: `p${last}@example.org`, email_verified: true, ...more };

@@ -29,7 +29,7 @@ test('while the store is gone requests are refused, the process lives, and all g
   await until('it waits', () => api.context.waiters.size === 1);
 
   way.cut();
-  // Nobody has looked yet: the first requests find out.
+  // No check has run yet: the first requests find out.
   const known = await claim(0);
   expect([known.status, known.body.code]).toEqual([503, 'STORE_UNAVAILABLE']);
   const unknown = await api.post('/api/worker/claim', {}, { token: `wrk_at_${'b'.repeat(43)}` });

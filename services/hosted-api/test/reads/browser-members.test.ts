@@ -1,4 +1,4 @@
-/** Owners change the members of their organisation in the browser, and nobody else does. */
+/** Owners change the members of their organisation in the browser, and no other user does. */
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { insertSession } from '@pipeline/store';

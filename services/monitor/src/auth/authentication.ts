@@ -13,10 +13,12 @@ export interface Operator extends Identity {
 
 /** Authentication of the callers of surface B (interface: Authentication, Surface B). */
 export interface Authentication {
-  /** @throws AppError AUTH_REQUIRED without credentials or with a cookie that is no good, AUTH_FAILED for wrong Basic. */
+  /**
+   * @throws AppError AUTH_REQUIRED without credentials or with a cookie that is no good, AUTH_FAILED for wrong Basic.
+   */
   operator(request: IncomingMessage): Promise<Operator>;
   /**
-   * Begins a session. @returns its Set-Cookie header; null where nobody is asked who they are.
+   * Begins a session. @returns its Set-Cookie header; null without authentication.
    * @throws AppError AUTH_FAILED, RateLimited.
    */
   login(given: Credentials, address: string): Promise<string | null>;
@@ -28,7 +30,10 @@ export interface Authentication {
 interface AuthenticationOptions {
   /** The configured pairs; null = every endpoint is open. */
   logins: readonly Credentials[] | null;
-  /** Failed logins in five minutes of one username from one address, by the login route and Basic together; 0 = no limit. */
+  /**
+   * Failed logins in five minutes of one username from one address, by the login route and Basic together; 0 = no
+   * limit.
+   */
   loginAttempts: number;
   /** Records a failed login; it must not throw. */
   onLoginFailure?: ((failure: LoginFailure) => Promise<void>) | undefined;
@@ -102,6 +107,6 @@ function refused(error: unknown): false {
   throw error;
 }
 
-/** Express knows the caller behind trusted proxies; the socket alone does not. */
+/** Express finds the caller behind trusted proxies; the socket alone does not. */
 const addressOf = (request: IncomingMessage): string =>
   (request as Partial<Request>).ip ?? request.socket.remoteAddress ?? 'unknown';

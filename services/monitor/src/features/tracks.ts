@@ -15,7 +15,7 @@ export const tracksTick = (engine: Engine, lead: Lead) => async () => {
   await lead.run(engine, runDueTracks);
 };
 
-/** Tracks that are late, as of the last look: their repos have no free place, or nobody runs them. */
+/** Tracks that are late, as of the last look: their repos have no free place, or no scheduler runs them. */
 export function overdueGauge(registry: Registry, engine: Engine): { look(): Promise<void> } {
   const gauge = new Gauge({
     name: 'svc_tracks_overdue',

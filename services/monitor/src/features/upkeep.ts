@@ -18,7 +18,7 @@ import {
 } from '../loops/upkeep.ts';
 import { SECOND_MS, type Wiring } from './wiring.ts';
 
-/** The loops that keep the pipeline moving without anybody's call. */
+/** The loops that keep the pipeline moving without a call. */
 export function addUpkeep({ engine, notifications, loops, metrics, log }: Wiring): void {
   const unblocks = new Counter({
     name: 'svc_auto_unblocks_total',

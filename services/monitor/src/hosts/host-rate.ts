@@ -1,6 +1,6 @@
 /** Rate limit of a host, as its responses report it. */
 export interface HostRate {
-  /** Requests that are left in the host's window; null = it has not said. */
+  /** Requests that are left in the host's window; null = it has not reported any. */
   readonly remaining: number | null;
   /** Minutes, rounded up, until it listens again; 0 = it does. */
   limitedMinutes(): number;

@@ -23,8 +23,9 @@ interface Indexed {
 }
 
 /**
- * Knows of each block of every log file when its entries are from and how many there are of each level. Files only
- * grow, so after the first time only what was added is read. One that shrank or is another one is read again from its beginning.
+ * Records for each block of every log file when its entries are from and how many there are of each level. Files only
+ * grow, so after the first time only what was added is read. One that shrank or is another one is read again from its
+ * beginning.
  */
 export class LogIndex {
   readonly #dir: string;

@@ -68,7 +68,7 @@ async function look({ zone, room }: { zone: Zone; room: Buffer }, filter: LogFil
       }
     }
   } catch (error) {
-    // Rotated away meanwhile: the next search knows its new name.
+    // Rotated away meanwhile: the next search finds its new name.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   return count;

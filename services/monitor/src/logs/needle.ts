@@ -45,7 +45,7 @@ export class Needle {
 
 /**
  * The part with at most two letters that is found the fastest: its first character stops the search wherever it stands,
- * its others make it rare. Many a part stands in every line of a log, so a sample says which.
+ * its others make it rare. Many a part stands in every line of a log, so a sample shows which.
  */
 function cheapestPart(text: string, sample: Buffer): { offset: number; part: string } {
   const share = sharesIn(sample);

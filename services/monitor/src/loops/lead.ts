@@ -3,7 +3,7 @@ import { type Fence, isLeadershipLost, type Lease, type Notifications } from '@p
 
 /** One period of leadership. */
 export interface Leading extends Fence {
-  /** Fires when the lead is lost. After a freeze it may fire late: `isHeld` knows at once. */
+  /** Fires when the lead is lost. After a freeze it may fire late: `isHeld` is false at once. */
   readonly signal: AbortSignal;
 }
 

@@ -13,7 +13,7 @@ interface Kept {
   everyMs: Pace;
 }
 
-/** Milliseconds between rounds; a function where a setting says how many. */
+/** Milliseconds between rounds; a function where a setting has the value. */
 export type Pace = number | (() => number);
 
 /** A loop that has ended no round for this long, beyond three times its pace, is late. */
@@ -47,7 +47,9 @@ export class LoopSet {
     for (const { loop } of this.#kept.values()) loop.wake();
   }
 
-  /** Adds a loop that runs while the store is connected. A tick that answers 'again' is followed at once by the next. */
+  /**
+   * Adds a loop that runs while the store is connected. A tick that answers 'again' is followed at once by the next.
+   */
   add(name: string, everyMs: Pace, tick: Tick): Periodic {
     const { storeWatch } = this.#deps;
     return this.addAlways(name, everyMs, async (signal) => (storeWatch.isConnected ? tick(signal) : undefined));
@@ -119,7 +121,7 @@ function troubleOf(loop: string, kept: Kept, now: Date): LoopTrouble | null {
   const { lastRunAt, startedAt, consecutiveFailures: failures, failingSince, lastError } = kept.loop.state;
   const error = lastError === null ? null : String(lastError);
   const since = lastRunAt ?? startedAt;
-  // One that was never started is nobody's concern.
+  // One that was never started is not judged.
   const isLate = since !== null && startedAt !== null && now.getTime() - since.getTime() > patienceWith(kept);
   if (isLate) return { loop, problem: 'late', failures, since, error };
   if (failures === 0 || failingSince === null) return null;

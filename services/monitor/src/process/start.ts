@@ -25,7 +25,7 @@ type Context = Pick<ServiceContext<MonitorEnv>, 'env' | 'log' | 'metrics' | 'sta
 
 const now = () => new Date();
 
-/** Nobody scrapes that often, but several servers may scrape at a time. */
+/** No server scrapes that often, but several servers may scrape at a time. */
 const METRICS_KEPT_MS = 1_000;
 
 /**

@@ -6,7 +6,7 @@ import type { Authentication } from '../auth/authentication.ts';
 import { configSummaryOf, type SummaryParts } from '../settings/config-summary.ts';
 
 export interface ConfigRouteDeps {
-  /** Read at each request; what the store knows is read apart. */
+  /** Read at each request; values of the store are read apart. */
   summary: () => Omit<SummaryParts, 'reports' | 'repos'>;
   /** One read of a row for each process. */
   reports: () => Promise<ReloadReport[]>;

@@ -46,8 +46,8 @@ export function placeOf(
 }
 
 /**
- * interface: Config summary. What is in force now. Repos are the enabled ones of the store with what the file says of
- * them; without a store those of the file.
+ * interface: Config summary. What is in force now. Repos are the enabled ones of the store with the values of the file
+ * for them; without a store those of the file.
  */
 export function configSummaryOf(parts: SummaryParts): Summary {
   const { config, database, connected, reports } = parts;
@@ -103,7 +103,7 @@ function agentHealthOf({ config, agents, reports, uptime }: SummaryParts): Summa
     { name: 'monitor', ...own, configReload: config.lastReload },
     ...others.map(({ agentName, health, configReload }) => ({
       name: agentName,
-      // One that says it is degraded, or missed a look, is up.
+      // One that reports that it is degraded, or missed a look, is up.
       status: health.status === 'degraded' ? ('healthy' as const) : health.status,
       uptime: health.uptime,
       consecutiveFailures: health.consecutiveFailures,

@@ -14,7 +14,7 @@ interface SyncDeps {
   log: Logger;
 }
 
-/** An entry of the file, and what its host says of it. */
+/** An entry of the file, and its state on the host. */
 interface Entry {
   slug: Slug;
   host: ConnectedHost | undefined;

@@ -70,7 +70,7 @@ export interface LoadedConfig {
   /** Absolute path of the file, or `default`. */
   source: string;
   config: PipelineConfig;
-  /** Repos whose branch stands in the file; for the others the host knows it. */
+  /** Repos whose branch stands in the file; for the others the host is queried. */
   ownBranch: ReadonlySet<RepoConfig>;
 }
 

@@ -17,8 +17,8 @@ interface SyncDeps {
 }
 
 /**
- * Keeps the settings in force and those in the store the same: writes what this process's file says, once, and follows
- * what any monitor writes after that. Cost of a tick with nothing new: one read of one row.
+ * Keeps the settings in force and those in the store the same: writes the content of this process's file, once, and
+ * follows what any monitor writes after that. Cost of a tick with nothing new: one read of one row.
  */
 export class SettingsSync {
   readonly #deps: SyncDeps;
@@ -34,7 +34,7 @@ export class SettingsSync {
     await this.#follow();
   }
 
-  /** The row keeps its version when nothing changed, so a restart wakes nobody. */
+  /** The row keeps its version when nothing changed, so a restart wakes no replica. */
   async #write(): Promise<void> {
     const { engine, config, ringSettings, log } = this.#deps;
     const { unwritten } = config;

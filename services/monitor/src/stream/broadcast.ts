@@ -4,7 +4,9 @@ import { type Frame, keyOf, passes, repeatedFor, type StreamFilter } from './fra
 
 /** A client for which more than this waits when the next events come is cut; it may resume where it was. */
 const MAX_WAITING_OCTETS = 1024 * 1024;
-/** After a round of writes this many times its duration is rest, at most so long: what comes meanwhile leaves in one. */
+/**
+ * After a round of writes this many times its duration is rest, at most so long: what comes meanwhile leaves in one.
+ */
 const REST_FACTOR = 4;
 const MAX_REST_MS = 50;
 
@@ -78,7 +80,7 @@ export class Broadcast {
     }
   }
 
-  /** Says goodbye to all: what waits is sent, then their streams end. */
+  /** Ends all streams: what waits is sent, then their streams end. */
   end(): void {
     this.#ended.abort();
     this.#write(this.#pending.splice(0));
@@ -96,10 +98,12 @@ function encode(frames: readonly (Frame | null)[], { filter, after }: Client): B
   return Buffer.from(text);
 }
 
-/** Notifies a client of missing events between the last one it has and the next; a comment, which strict clients ignore. */
+/**
+ * Notifies a client of missing events between the last one it has and the next; a comment, which strict clients ignore.
+ */
 export const GAP = ': gap\n\n';
 
-/** Looked at before the write, so that one great batch cuts nobody who had taken all before it. */
+/** Looked at before the write, so that one great batch cuts no client that had taken all before it. */
 function push({ response }: Client, bytes: Buffer): void {
   // The connection, because a response that waits behind another one of it has nothing else to be closed by.
   if (response.writableLength > MAX_WAITING_OCTETS) response.req.socket.destroy();

@@ -29,7 +29,10 @@ export interface EventFeedDeps {
 export interface StreamPlace {
   /** It has everything up to this id; null = it gets nothing of the past. */
   after: number | null;
-  /** Its last id was never given out, as after the restore of a backup: no buffered event is greater, but events may be missing. */
+  /**
+   * Its last id was never given out, as after the restore of a backup: no buffered event is greater, but events may be
+   * missing.
+   */
   isUnknown: boolean;
   /** False = the store could not be queried for that id. */
   isVerified: boolean;
@@ -55,7 +58,9 @@ export class EventFeed {
   readonly #clients = new Broadcast();
   /** The newest id that was handed out; null before the first tick. */
   #last: number | null = null;
-  /** Clients that came back while the store was away with an id that this replica had not seen, and its newest id then. */
+  /**
+   * Clients that came back while the store was away with an id that this replica had not seen, and its newest id then.
+   */
   readonly #unverified = new Map<Client, number>();
   #lastBeat: number;
   #closed = false;
@@ -86,7 +91,7 @@ export class EventFeed {
     const { fleet } = this.#deps.store;
     if (this.#last === null) {
       const head = await streamHead(fleet);
-      // One more than is replayed, so that the window knows whether it is all there was.
+      // One more than is replayed, so that the window shows whether it is all there was.
       this.#window.push(this.#frames(await newestFacts(fleet, head, REPLAYED + 1)));
       this.#last = head;
     }

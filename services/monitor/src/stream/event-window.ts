@@ -11,7 +11,7 @@ export class EventWindow {
     this.#size = size;
   }
 
-  /** Heartbeats are not kept: nobody missed one. */
+  /** Heartbeats are not kept: no client misses one. */
   push(frames: readonly Frame[]): void {
     this.#frames.push(...frames.filter(({ type }) => type !== 'heartbeat'));
     const gone = this.#frames.splice(0, this.#frames.length - this.#size);

@@ -23,15 +23,15 @@ const Body = z.object({
 });
 const NOTHING = { status: undefined, uptime: null, version: null, currentTaskId: null, configReload: null };
 
-/** A look, and what the agent says of its last reload of a configuration. */
+/** A look, and the agent's report of its last reload of a configuration. */
 export type AgentCheck = AgentObservation & { configReload?: ConfigReloadOutcome | null };
 
 /** Connection errors which show that no process listens. */
 const ABSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 /**
- * Asks an agent once how it is. An answer with a good status is the word of the agent: its JSON body may name one of the
- * four statuses, and none means healthy.
+ * Asks an agent once how it is. An answer with a good status is the word of the agent: its JSON body may name one of
+ * the four statuses, and none means healthy.
  * @param timeoutMs for the whole answer.
  */
 export async function checkAgent(url: string, timeoutMs: number, signal?: AbortSignal): Promise<AgentCheck> {
@@ -79,7 +79,7 @@ async function readAtMost(response: Response, bytes: number): Promise<string> {
   return text;
 }
 
-/** An agent as it was at the last look (interface: AgentHealthSnapshot, without what the store knows of it). */
+/** An agent as it was at the last look (interface: AgentHealthSnapshot, without the values of the store). */
 export interface AgentSeen {
   agentName: string;
   /** True = it answered at all, be it with an error. */

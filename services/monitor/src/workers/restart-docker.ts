@@ -11,7 +11,7 @@ const MAX_ANSWER_BYTES = 16 * 1024;
 /**
  * Lets the Docker engine restart a container. Its API is spoken without a version, so the engine takes its own.
  * @param dockerHost as DOCKER_HOST has it: unix:///path, or tcp, http or https with host and port.
- * @throws Error that says what the engine answered, or why it was not reached.
+ * @throws Error that names what the engine answered, or why it was not reached.
  */
 export async function restartContainer(dockerHost: string, container: string, signal?: AbortSignal): Promise<void> {
   const path = `/containers/${encodeURIComponent(container)}/restart`;

@@ -11,7 +11,7 @@ export interface Processes {
 
 /**
  * Asks the process that a pid file names to end (SIGTERM); what supervises it starts it again.
- * @throws Error that says what is wrong with the file or the process; then no signal was sent.
+ * @throws Error that names what is wrong with the file or the process; then no signal was sent.
  */
 export async function restartByPid(pidFile: string, processes: Processes): Promise<void> {
   const pid = await readPid(pidFile);

@@ -229,7 +229,7 @@ describe('a renamed repository', () => {
     await poll();
     await rename(`cart-${serial}`);
     await asOwner('PATCH', `/repos/${other}`, { name: slug.slice('acme/'.length) });
-    // The second rename is heard of first.
+    // The second rename is delivered first.
     await world.sandbox.flushWebhooks();
     await deliver(world.webhooks.splice(0).toReversed());
     await poll();
@@ -265,7 +265,7 @@ describe('a repository that takes the name of a renamed one', () => {
     await world.api('POST', `/repos/${slug}/issues/${taken}/comments`, { body: '/svc:pause' });
     await world.sandbox.flushWebhooks();
     const sent = world.webhooks.splice(0);
-    // The rename is heard of last.
+    // The rename is delivered last.
     await deliver(sent.filter(({ event }) => event !== 'repository'));
     expect(await isPaused()).toBe(false);
     await deliver(sent);
@@ -285,7 +285,7 @@ describe('a repository that takes the name of a renamed one', () => {
     await api('POST', `/repos/${slug}/issues/${taken}/comments`, { body: '/svc:pause' });
     await api('PATCH', `/repos/${slug}/issues/${taken}`, { state: 'closed' });
     await world.sandbox.flushWebhooks();
-    // The deletion is not heard of.
+    // The deletion is not delivered.
     await deliver(world.webhooks.splice(0).filter(({ event }) => event !== 'repository'));
     expect(await issue()).toEqual({ state: 'analyzing', is_paused: false });
     await poll();

@@ -90,7 +90,7 @@ export class IntelligenceWorld {
     return admit(this.bench, this.number);
   }
 
-  /** A new issue that says this. @returns its number. */
+  /** A new issue with this text. @returns its number. */
   async issueThat(title: string, body: string, planned: string[] = []): Promise<number> {
     const id = await this.admit();
     const row = { title, body, planned_files: planned };
@@ -98,7 +98,7 @@ export class IntelligenceWorld {
     return this.number;
   }
 
-  /** An agent works on a new issue and says this. */
+  /** An agent works on a new issue and reports this. */
   async learn(items: Partial<IntelligenceInput>[], times = 1): Promise<void> {
     for (let n = 0; n < times; n += 1) {
       await this.admit();

@@ -147,7 +147,7 @@ test('stores nothing of a poll when another process took over while the host ans
 
 test('refuses a transaction of an outdated epoch, whatever the process believes', async () => {
   const first = await frozen.tryLead('fence', () => undefined);
-  if (!first) throw new Error('nobody leads');
+  if (!first) throw new Error('no leader');
   await frozen.close();
   const second = await successor.tryLead('fence', () => undefined);
   expect([first.epoch, second?.epoch]).toEqual([1, 2]);

@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 const database = testDatabase();
 
-/** A monitor whose clock and loops the test drives, with one loop that does as the test says. */
+/** A monitor whose clock and loops the test drives, with one loop that the test controls. */
 async function monitorWith(tick: () => Promise<unknown>, everyMs = 1_000) {
   let time = Date.parse('2026-03-01T00:00:00Z');
   const now = () => new Date(time);

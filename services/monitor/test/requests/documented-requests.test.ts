@@ -69,7 +69,7 @@ describe('the documents', () => {
     expect({ status, output: status === 0 ? '' : output }).toEqual({ status: 0, output: '' });
   });
 
-  /** A block that says where the monitor is, with this one in its place. */
+  /** A block with the address of the monitor, with this one in its place. */
   const definitions = (document: string) =>
     documentedBlock(document, "MONITOR=http://localhost:8090 LOGIN='operator:its password'")
       .replace('http://localhost:8090', url)

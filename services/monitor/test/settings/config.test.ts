@@ -85,7 +85,7 @@ describe('the file', () => {
 });
 
 describe('config into the store', () => {
-  /** A host that knows these repos and answers no other question. */
+  /** A host that has these repos and answers no other question. */
   const hostWith = (known: Record<string, HostRepo>): ConnectedHost => ({
     kind: 'sandbox',
     budget: null,

@@ -1,4 +1,4 @@
-/** A repo whose weekly strategy cycle runs when a test says so, for the tests of a file. */
+/** A repo whose weekly strategy cycle runs when a test starts it, for the tests of a file. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach } from '@jest/globals';
 import { DAY_MS, type StrategyAutomation, type StrategyRun } from '@pipeline/domain';

@@ -12,7 +12,7 @@ export const at = { owner: 'acme', repo: 'shop' };
 
 export const ENVELOPE = { max_auto_size: 'medium' as const, prefer: [], avoid: [], escalate_when: [] };
 
-/** A change of a weight, of a track `tests` unless it says another one. */
+/** A change of a weight, of a track `tests` unless it names another one. */
 export const weight = (from: number, to: number, track = 'tests'): StrategyChange => ({
   track,
   field: 'weight',

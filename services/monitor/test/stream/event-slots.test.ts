@@ -61,7 +61,7 @@ describe('slots of event streams', () => {
       );
     }
     // Requests that reached the server just before their end have still to be answered.
-    await until('nobody is connected', async () => feed.clients === 0 && (await repoIsRead()));
+    await until('no client is connected', async () => feed.clients === 0 && (await repoIsRead()));
     await openAll();
   });
 

@@ -9,7 +9,10 @@ export interface Seen {
 
 const TYPES = Object.keys(STREAM_EVENTS) as StreamEventType[];
 
-/** A client as a browser is one: it connects again by itself and says what it saw last. Data is held to the contract. */
+/**
+ * A client as a browser is one: it connects again by itself and sends the last id that it received. Data is held to the
+ * contract.
+ */
 export class StreamClient {
   readonly seen: Seen[] = [];
   readonly violations: string[] = [];

@@ -8,7 +8,7 @@ interface Taken {
   body: string;
 }
 
-/** Somebody else's program: takes messages, or does whatever `answer` says. */
+/** Program of a third party: takes messages, or does what `answer` describes. */
 export interface Receiver {
   url: string;
   taken: Taken[];

@@ -91,7 +91,9 @@ export async function configOf(path?: string): Promise<ConfigInForce> {
   return new ConfigInForce({ loaded, path, variables: VARIABLES, log: silentLogger, now: () => new Date() });
 }
 
-/** The app on a free port, open to all and without a store unless configured otherwise; lists are empty unless given. */
+/**
+ * The app on a free port, open to all and without a store unless configured otherwise; lists are empty unless given.
+ */
 export async function serveApp({ pipeline, ...over }: Over = {}) {
   const now = over.now ?? (() => new Date());
   const config = await configOf();
@@ -130,10 +132,10 @@ export async function serveApp({ pipeline, ...over }: Over = {}) {
   return { url, call: callerOf(url), close: closedWithFile(close) };
 }
 
-/** Whom `serveConnected` knows. */
+/** Operator that `serveConnected` accepts. */
 export const OLGA = { username: 'olga', password: 'pw' };
 
-/** The app on the engine's store, which has been looked at; calls come from the operator olga unless they say who. */
+/** The app on the engine's store, which has been checked; calls come from the operator olga unless they name another. */
 export async function serveConnected(
   pipeline: Pick<Connected, 'engine'> & Partial<Connected>,
   over: Omit<Partial<MonitorApp>, 'pipeline'> = {},

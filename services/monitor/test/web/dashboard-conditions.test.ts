@@ -1,4 +1,7 @@
-/** The dashboard under conditions that are not the usual ones: other addresses, failures, settings of the reader, hostile texts. */
+/**
+ * The dashboard under conditions that are not the usual ones: other addresses, failures, settings of the reader,
+ * hostile texts.
+ */
 import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
 import { inBrowser } from '@pipeline/testing/in-browser';

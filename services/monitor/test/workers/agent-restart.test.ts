@@ -50,7 +50,7 @@ interface Given {
   agents?: PipelineConfig['agents'];
   agent?: { pidFile?: string; container?: string };
   bell?: Notifications;
-  /** Another name of the lead lets two lead at once, as when a session is lost and nobody has noticed yet. */
+  /** Another name of the lead lets two lead at once, as when a session is lost and no replica has noticed yet. */
   lead?: string;
   processes?: Parameters<typeof restartByPid>[1];
 }

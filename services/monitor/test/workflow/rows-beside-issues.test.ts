@@ -14,7 +14,7 @@ const START = Date.parse('2026-03-01T00:00:00Z');
 const at = (seconds: number) => {
   database.clock.now = new Date(START + seconds * 1_000);
 };
-/** An open issue of the host that nobody let in. */
+/** An open issue of the host without the label for intake. */
 const LOST = { ...({} as HostIssue), number: 90, title: 'Lost', state: 'open' as const, labels: [] };
 const host = {
   getIssue: async (_repo, wanted) => (wanted === LOST.number ? LOST : null),

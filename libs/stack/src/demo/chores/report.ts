@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { type Chore, type ChoreKind, changed, pathsUnder, REPORT_FOLDER, type Tree } from './chore.ts';
 
-/** One line of a report: a place in the repository and what is to be said about it. */
+/** One line of a report: a place in the repository and the remark about it. */
 export interface Entry {
   path: string;
   /** 1-based. */

@@ -48,7 +48,7 @@ export function requireIssue(task: ExecTask): StepContext['issue'] {
   throw new AgentFailure('permanent', `a ${task.taskType} task without an issue: the demo agent works on issues only`);
 }
 
-/** Returns the chore to do: as the plan says, else as the issue reads. */
+/** Returns the chore to do: that of the plan, else that of the issue. */
 export function chosen(context: StepContext, tree: Tree): Choice {
   const { issue, task, scenario } = context;
   const planned = task.payload.plan && parsePlan(task.payload.plan.text);
@@ -60,7 +60,7 @@ export function chosen(context: StepContext, tree: Tree): Choice {
   return { chore: crowded(choice.chore, issue.number) };
 }
 
-/** The chore of a step that comes after planning. @throws AgentFailure permanent when nothing says which. */
+/** The chore of a step that comes after planning. @throws AgentFailure permanent when none is named. */
 export function requireChore(context: StepContext, tree: Tree): Chore {
   const choice = chosen(context, tree);
   if ('chore' in choice) return choice.chore;

@@ -255,7 +255,7 @@ export class HostState {
   }
 }
 
-/** The host's log of one issue, and which texts of it somebody with write permission has enqueued or written. */
+/** The host's log of one issue, and which texts of it a person with write permission has enqueued or written. */
 interface Log extends HostHistory {
   titles: Set<string>;
   bodies: Set<string>;

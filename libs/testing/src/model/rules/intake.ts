@@ -9,7 +9,7 @@ export async function intakeBreaches(world: World): Promise<string[]> {
   return [...untrustedTexts(world), ...(await reopenedByNobody(world))];
 }
 
-/** Agents only get texts that somebody with write permission has written or enqueued. */
+/** Agents only get texts that a person with write permission has written or enqueued. */
 function untrustedTexts({ held, host }: World): string[] {
   return held.flatMap(({ task }) => {
     const { issue } = task.payload;

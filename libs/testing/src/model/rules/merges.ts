@@ -62,7 +62,7 @@ function wrongIn(host: HostOf, ledger: MergeLedger, action: ProjectionAction): s
   if (action.type !== 'mergePR' || pull.merged) return [];
   const sha = action.expectedHeadSha;
   if (ledger.approved.has(keyOf(prNumber, sha)) || isApprovedByAPerson(host, ledger, pull, sha)) return [];
-  return [`a merge of ${prNumber} at ${sha}, which nobody approved`];
+  return [`a merge of ${prNumber} at ${sha}, which no person approved`];
 }
 
 /**

@@ -17,7 +17,7 @@ const opens: fc.Arbitrary<Step> = who.map((person) => ({
   async run(_model, { host }) {
     const own = [...host.state.issues.values()].filter(({ author }) => author !== null && author in PEOPLE);
     if (own.length >= MOST_ISSUES) return NOTHING;
-    // A person with read permission cannot add labels; somebody else enqueues the issue.
+    // A person with read permission cannot add labels; another person enqueues the issue.
     const labels = PEOPLE[person] === 'write' ? [ENQUEUE_LABEL] : [];
     const { number } = host.state.openIssue({ title: 'Please', body: 'Do it.', labels }, person);
     host.state.label(number, { add: [ENQUEUE_LABEL] }, 'anna');

@@ -101,8 +101,8 @@ export class InstallationTokens {
 }
 
 /**
- * Reads the installation of an app on a repository. The authentication of an app knows this request by its usual path, so
- * the id is put into the address as the last step.
+ * Reads the installation of an app on a repository. The authentication of an app recognizes this request by its usual
+ * path, so the id is put into the address as the last step.
  */
 export function readInstallation(client: Client, repo: RepoRef) {
   const { owner, name, hostId } = repo;

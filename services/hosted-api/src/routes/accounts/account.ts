@@ -110,7 +110,7 @@ async function logIn({ store, oauth, providers }: PageDeps, input: PageInput<'lo
   }
 }
 
-/** The account of an email and its password; null for any other. It takes the same time for an email that nobody has. */
+/** The account of an email and its password; null for any other. It takes the same time for an unknown email. */
 async function accountOf(store: Store, email: string, password: string): Promise<Account | null> {
   const account = await findAccount(store.tenant, email);
   const hash = password.length <= PASSWORD_LENGTH.max ? (account?.passwordHash ?? null) : null;

@@ -72,7 +72,7 @@ export function memberHandlers(engine: Engine) {
   } satisfies Partial<Handlers>;
 }
 
-/** The same answer for users of other organisations and for nobody: an owner learns of no accounts outside. */
+/** The same answer for users of other organisations and for unknown ones: an owner learns of no accounts outside. */
 const ofMember = <T>(email: string, work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     if (error instanceof AppError && error.code === 'NOT_FOUND')

@@ -30,7 +30,9 @@ interface DeviceRequest {
 
 const UNKNOWN = 'There is no such code, or it was used or has expired. Check it, or start the program again.';
 
-/** Codes of programs without a browser (RFC 8628): a person enters the code and decides; the program polls for tokens. */
+/**
+ * Codes of programs without a browser (RFC 8628): a person enters the code and decides; the program polls for tokens.
+ */
 export function deviceHandlers(deps: Deps) {
   const { sessions } = deps.oauth;
   return {
@@ -49,7 +51,10 @@ export function deviceHandlers(deps: Deps) {
   };
 }
 
-/** Returns the pending device of the form, or the page that says why there is none. Each code that is entered counts. */
+/**
+ * Returns the pending device of the form, or the page that explains why there is none. Each code that is entered
+ * counts.
+ */
 async function readRequest({ store, oauth }: Deps, { request, body }: FormInput): Promise<DeviceRequest | PageAnswer> {
   const { account, formToken } = await oauth.sessions.visitor(request);
   if (!account) return goTo(loginFor(DEVICE));

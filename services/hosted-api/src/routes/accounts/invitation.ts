@@ -79,7 +79,7 @@ const viewOf = (invitation: OpenInvitation, token: string, { account, formToken 
   loginUrl: loginFor(invitationPath(token)),
 });
 
-/** The same for every reason, so that a link says nothing about invitations. */
+/** The same for every reason, so that a link reveals nothing about invitations. */
 const overPage = () =>
   noticePage(
     'This invitation cannot be used',

@@ -98,7 +98,7 @@ interface Begin {
   log: Logger;
 }
 
-/** Leads to the provider. A logged-in user connects an account there; anybody else logs in. */
+/** Leads to the provider. A logged-in user connects an account there; any other person logs in. */
 async function begin({ attempts, provider, visitor, returnTo, log }: Begin): Promise<PageAnswer> {
   const { account, formToken, headers } = visitor;
   const attempt = { provider: provider.id, returnTo, userId: account?.id ?? null };

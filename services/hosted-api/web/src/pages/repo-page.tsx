@@ -9,7 +9,7 @@ interface RepoPageProps {
   children: (place: { org: string; repo: string }) => ReactNode;
 }
 
-/** A page about one repository; says so where there is none. */
+/** A page about one repository; shows a note where there is none. */
 export function RepoPage({ title, children }: RepoPageProps) {
   const { org, repo, bootstrap } = usePlace();
   if (org && repo) return children({ org: org.slug, repo });

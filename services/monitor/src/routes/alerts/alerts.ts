@@ -7,7 +7,7 @@ import type { Authentication } from '../../auth/authentication.ts';
 
 type Handlers = HandlersOf<typeof alertRoutes, Authentication>;
 
-/** A tenant that nobody has: it owns no alerts. */
+/** A tenant id that does not exist: it owns no alerts. */
 const NOBODY = -1;
 
 /** interface: Alert. @param deps asked at each call. @throws AppError STORE_UNAVAILABLE where there is no store. */

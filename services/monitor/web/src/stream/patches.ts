@@ -113,7 +113,10 @@ function rereader(client: QueryClient): (key: QueryKey, everyMs?: number) => voi
   };
 }
 
-/** Returns a function that has the row of an issue read again. @param rereadAll instead, for the rows of a bulk action. */
+/**
+ * Returns a function that has the row of an issue read again.
+ * @param rereadAll instead, for the rows of a bulk action.
+ */
 function rowReader(client: QueryClient, rereadAll: () => void): (issue: Named) => void {
   const rows = new Map<string, Named>();
   const run = atMostEvery(REREAD_ISSUE_MS, () => {
@@ -132,7 +135,7 @@ interface Named {
   issueNumber: number;
 }
 
-/** Reads an issue again for its rows: an action of a person may have changed more of it than its event says. */
+/** Reads an issue again for its rows: an action of a person may have changed more of it than its event shows. */
 async function readRow(client: QueryClient, { repo, issueNumber }: Named): Promise<void> {
   if (listsOfIssues(client).length === 0) return;
   const query = { repo, q: String(issueNumber), state: 'all', limit: MOST_FOUND } as const;

@@ -5,7 +5,7 @@ import { type Kysely, sql } from 'kysely';
  * use of worker tokens, and the last known push protection of each repository's default branch.
  *
  * Both functions run with the rights of their owner (SECURITY DEFINER), so their arguments are narrow: one of four
- * tables and a month. Nobody but their owner may call them until the migrator grants it to the monitor's role.
+ * tables and a month. Only their owner may call them until the migrator grants it to the monitor's role.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createTimeColumn(db);

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Checks of head commits, what a repo demands of them before a merge, and what a pull request waits for. Repos that exist
- * already demand what new ones do: a head without any check is not merged until the repo says `none` or an operator
- * allows it.
+ * Checks of head commits, what a repo demands of them before a merge, and what a pull request waits for. Repos that
+ * exist already demand what new ones do: a head without any check is not merged until the repo has `none` or an
+ * operator allows it.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 
 /**
  * The id of a repository on its host, which stays when it is renamed or transferred; null = not read yet. Former slugs
- * are those that it had since the pipeline knows it.
+ * are those that it had since it was added.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

@@ -12,7 +12,7 @@ import { Panel } from '../../page/panel.tsx';
 import { AddRepoDialog } from './add-repo-dialog.tsx';
 import { disablePlan, enablePlan, type Repo, removePlan } from './repo-plans.ts';
 
-/** All repos that the pipeline knows, disabled ones among them. */
+/** All repos of the pipeline, disabled ones among them. */
 export function ReposPanel({ query }: { query: UseQueryResult<Reply<'listRepos'>> }) {
   const [isAdding, setAdding] = useState(false);
   const repos = query.data?.items ?? [];

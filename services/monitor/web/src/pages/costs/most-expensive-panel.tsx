@@ -15,7 +15,7 @@ const READ = 500;
 const SHOWN = 10;
 const POLL_MS = 60_000;
 
-/** The issues that cost most. The API cannot sort by cost, so it says how many issues were compared. */
+/** The issues that cost most. The API cannot sort by cost, so it reports how many issues were compared. */
 export function MostExpensivePanel({ repo }: { repo: string | undefined }) {
   const query = useQuery(
     read('searchIssues', { query: { ...(repo && { repo }), state: 'all', limit: READ } }, POLL_MS),

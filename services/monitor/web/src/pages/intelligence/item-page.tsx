@@ -23,7 +23,7 @@ type Detail = Reply<'getIntelligence'>['item'];
 
 const QUEUE = 500;
 
-/** One item: what it says, where it applies, what it rests on. j and k walk the proposed items of the repo. */
+/** One item: its text, where it applies, what it rests on. j and k walk the proposed items of the repo. */
 export default function ItemPage() {
   const { id = '' } = useParams({ strict: false }) as Record<string, string>;
   const { repo } = useRepo();

@@ -3,7 +3,7 @@ import type { Issue } from '../../api/types.ts';
 
 type Facts = Pick<Issue, 'blockReason' | 'blockClassification' | 'isPaused' | 'currentStatus' | 'dependsOn' | 'state'>;
 
-/** Returns why an issue is where it is, in a phrase: the obstacle first, else what its agent said last. */
+/** Returns why an issue is where it is, in a phrase: the obstacle first, else the last report of its agent. */
 export function phraseOf({
   blockReason,
   blockClassification,
