@@ -2,7 +2,7 @@ import { ENQUEUE_LABEL, isOutputLabel, outputLabels, stateLabel } from '../label
 import type { State } from '../states.ts';
 import type { ProjectionAction } from './projections.ts';
 
-/** Labels of an issue that are wanted on the host. */
+/** State of an issue that its labels show. */
 interface LabelIntent {
   state: State;
   isBlocked: boolean;

@@ -42,7 +42,7 @@ export async function autonomy(engine: Engine, asked: ScopeQuery & { window: Win
   };
 }
 
-/** Counts the pull requests that were merged within a window by who opened them. */
+/** Counts the pull requests that were merged within a window: by agents and by people. */
 export async function attribution(engine: Engine, asked: ScopeQuery & { window: Window }) {
   const { fleet } = engine.store;
   const scope = await findScope(engine, asked);

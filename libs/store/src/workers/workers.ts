@@ -193,10 +193,7 @@ export const silentWorkers = (
     .limit(limit)
     .execute();
 
-/**
- * Returns how long a locked worker has been silent, by the store's clock: when it went offline, and whether it has
- * left.
- */
+/** Returns when a locked worker went offline by its silence, and whether it has left, by the store's clock. */
 export async function silenceOf(
   tx: Tx,
   tenantId: number,

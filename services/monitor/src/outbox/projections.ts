@@ -138,8 +138,8 @@ export class ProjectionExecutor {
   }
 
   /**
-   * Ends the attempt for a repo. Entries that were queued since the last read have a notification of their own, which
-   * causes another read.
+   * Removes an entry whose attempt has ended. Entries that were queued since the last read have a notification of their
+   * own, which causes another read.
    */
   #landed(id: number): void {
     this.#unanswered.delete(id);

@@ -15,7 +15,7 @@ import { type Frame, frameOf, passes, type StreamFilter } from './frame.ts';
 
 const REPLAYED = 100;
 const HEARTBEAT_MS = 30_000;
-/** Time that a client waits before it connects again. */
+/** Field of the stream that sets the time after which a client connects again. */
 const RETRY = 'retry: 3000\n\n';
 
 export interface EventFeedDeps {
