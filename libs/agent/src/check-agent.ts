@@ -6,6 +6,7 @@ import { envOf } from '@pipeline/worker';
 import { agentEnv } from './agents/environment.ts';
 import type { AgentPreset } from './agents/presets.ts';
 import { findProgram, missingKey, missingProgram } from './agents/problems.ts';
+import { noSandbox } from './sandbox/sandbox.ts';
 import { AgentProcess } from './session/agent-process.ts';
 import { AgentSession } from './session/agent-session.ts';
 import { WorkTreeFiles } from './session/files.ts';
@@ -36,9 +37,11 @@ export async function checkAgent(agent: AgentPreset, settings: CheckSettings): P
   const root = mkdtempSync(join(tmpdir(), 'pipeline-agent-check-'));
   if (user !== null) chownSync(root, user.uid, user.gid);
   const process = new AgentProcess({
-    command: sandbox.wrap(agent.command, { tree: root, readable: [] }),
+    launch: sandbox.confine(
+      { command: agent.command, env: { ...agentEnv(env, agent, passedEnv), ...envOf(user) } },
+      { tree: root, readable: [] },
+    ),
     cwd: root,
-    env: { ...agentEnv(env, agent, passedEnv), ...envOf(user) },
     user,
     graceMs,
     onStderr: () => undefined,
@@ -56,7 +59,12 @@ export async function checkAgent(agent: AgentPreset, settings: CheckSettings): P
 }
 
 async function greet(process: AgentProcess, agent: AgentPreset, root: string, env: CheckSettings['env']) {
-  const terminals = new Terminals({ root, env: {}, user: null, wrap: ([program, ...args]) => [program, ...args] });
+  const terminals = new Terminals({
+    root,
+    env: {},
+    user: null,
+    confine: (program) => noSandbox.confine(program, { tree: root, readable: [] }),
+  });
   let methods: unknown;
   try {
     const session = await AgentSession.connect(process, {

@@ -12,14 +12,30 @@ export interface SandboxFolders {
   cwd?: string;
 }
 
-/** A way to confine the programs of a task. */
-export interface Sandbox {
-  name: string;
-  /** Returns the command that runs the given command confined. */
-  wrap(command: readonly [string, ...string[]], folders: SandboxFolders): [string, ...string[]];
+/** A program of a task with its whole environment. */
+export interface TaskProgram {
+  command: readonly [string, ...string[]];
+  env: Readonly<Record<string, string>>;
 }
 
-export const noSandbox: Sandbox = { name: 'none', wrap: ([program, ...args]) => [program, ...args] };
+/** Start of a program of a task: of the confiner, where there is one. */
+export interface Launch {
+  command: readonly [string, ...string[]];
+  env: Readonly<Record<string, string>>;
+  /** Text for descriptor 3; null = none. Arguments of the confiner hold the keys of agents, and a command line is public. */
+  input: string | null;
+}
+
+/** A way to confine the programs of a task. Nothing of a program, its environment included, reaches the confiner itself. */
+export interface Sandbox {
+  name: string;
+  confine(program: TaskProgram, folders: SandboxFolders): Launch;
+}
+
+export const noSandbox: Sandbox = { name: 'none', confine: (program) => ({ ...program, input: null }) };
+
+/** Environment of the confiner. */
+const CONFINER_ENV = { PATH: '/usr/bin:/bin' };
 
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/opt', '/etc', '/nix'];
 
@@ -35,8 +51,8 @@ export interface BubblewrapOptions {
 }
 
 /**
- * Bubblewrap: own process and IPC namespaces, system folders read-only, an empty home folder except for programs on the
- * PATH and the settings of the agent. The network is shared, because the agent needs its model.
+ * Bubblewrap: own user, process and IPC namespaces without capabilities, system folders read-only, an empty home folder
+ * except for programs on the PATH and the settings of the agent. The network is shared, because the agent needs its model.
  */
 export function bubblewrap({ program, path, home, agentHome, readable: further }: BubblewrapOptions): Sandbox {
   const system = SYSTEM.filter((folder) => existsSync(folder)).flatMap((folder) => ['--ro-bind', folder, folder]);
@@ -46,6 +62,10 @@ export function bubblewrap({ program, path, home, agentHome, readable: further }
     ...[
       '--die-with-parent',
       '--new-session',
+      '--clearenv',
+      '--unshare-user',
+      '--disable-userns',
+      ...['--cap-drop', 'ALL'],
       '--unshare-pid',
       '--unshare-ipc',
       '--unshare-uts',
@@ -60,13 +80,19 @@ export function bubblewrap({ program, path, home, agentHome, readable: further }
   ];
   return {
     name: 'bubblewrap',
-    wrap: (command, { tree, readable, cwd = tree }) => [
-      program,
-      ...fixed,
-      ...readable.flatMap((folder) => ['--ro-bind', folder, folder]),
-      ...['--bind', tree, tree, '--chdir', cwd, '--'],
-      ...command,
-    ],
+    confine: ({ command, env }, { tree, readable, cwd = tree }) => {
+      const options = [
+        ...fixed,
+        ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
+        ...readable.flatMap((folder) => ['--ro-bind', folder, folder]),
+        ...['--bind', tree, tree, '--chdir', cwd],
+      ];
+      return {
+        command: [program, '--args', '3', '--', ...command],
+        env: CONFINER_ENV,
+        input: options.map((option) => `${option}\0`).join(''),
+      };
+    },
   };
 }
 

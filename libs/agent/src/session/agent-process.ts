@@ -1,9 +1,11 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { Readable, type Stream, Transform, Writable } from 'node:stream';
 import { ndJsonStream } from '@agentclientprotocol/sdk/unstable';
 import { withDeadline } from '@pipeline/runtime';
-import { killGroup, killOnSignal, type RunAs, spawnAs, splitLines } from '@pipeline/worker';
+import { killGroup, killOnSignal, type RunAs, splitLines } from '@pipeline/worker';
+import { launch } from '../sandbox/launch.ts';
+import type { Launch } from '../sandbox/sandbox.ts';
 
 /** A longer message of an agent ends its task. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -14,9 +16,8 @@ const STDERR_TAIL_LINES = 20;
 const CLOSED_WITHIN_MS = 1_000;
 
 export interface AgentProcessOptions {
-  command: readonly [string, ...string[]];
+  launch: Launch;
   cwd: string;
-  env: Readonly<Record<string, string>>;
   /** null = user of this process. */
   user: RunAs | null;
   /** Milliseconds between SIGTERM and SIGKILL. */
@@ -36,9 +37,12 @@ export class AgentProcess {
 
   constructor(options: AgentProcessOptions) {
     this.#options = options;
-    const [program, ...args] = options.command;
-    const { cwd, env, user } = options;
-    const child = spawn(program, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'], ...spawnAs(user) });
+    const { cwd, user } = options;
+    const child = launch(options.launch, { cwd, user, stdin: 'pipe' }) as ChildProcessByStdio<
+      Writable,
+      Readable,
+      Readable
+    >;
     this.#child = child;
     this.ended = endOf(child).then((end) => {
       this.#end ??= end;

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { isAbsolute, resolve } from 'node:path';
 import {
   type CreateTerminalRequest,
@@ -6,7 +6,9 @@ import {
   type TerminalExitStatus,
   type TerminalOutputResponse,
 } from '@agentclientprotocol/sdk/unstable';
-import { killGroup, type RunAs, spawnAs } from '@pipeline/worker';
+import { killGroup, type RunAs } from '@pipeline/worker';
+import { launch } from '../sandbox/launch.ts';
+import type { Launch, TaskProgram } from '../sandbox/sandbox.ts';
 import { isInside } from './paths.ts';
 
 const MAX_TERMINALS = 16;
@@ -16,8 +18,24 @@ export interface TerminalsOptions {
   root: string;
   env: Readonly<Record<string, string>>;
   user: RunAs | null;
-  /** Adds the confinement to a command that starts in a folder. */
-  wrap(command: readonly [string, ...string[]], cwd: string): [string, ...string[]];
+  /** Confines a program that starts in a folder. */
+  confine(program: TaskProgram, cwd: string): Launch;
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** Variables by which a program loads code that its command line does not name. */
+const LOADERS =
+  /^(PATH|ENV|BASH_ENV|BASH_FUNC_.*|IFS|GCONV_PATH|LD_.*|DYLD_.*|NODE_OPTIONS|GIT_(CONFIG|SSH|EXEC_PATH).*|PERL5.*|PYTHON(PATH|STARTUP|HOME)|RUBY(OPT|LIB)|JAVA_TOOL_OPTIONS)$/;
+
+/** @throws RequestError for a variable that is malformed or loads code into programs. */
+function variablesOf(env: CreateTerminalRequest['env']): Record<string, string> {
+  for (const { name, value } of env ?? []) {
+    if (!NAME.test(name) || value.includes('\0'))
+      throw RequestError.invalidParams({ name }, 'names of variables are letters, digits and _; values hold no NUL');
+    if (LOADERS.test(name))
+      throw RequestError.invalidParams({ name }, `${name} may not be set for a terminal: set it in the command line`);
+  }
+  return Object.fromEntries((env ?? []).map(({ name, value }) => [name, value]));
 }
 
 /** The terminal methods of the protocol: commands in the work tree, with the environment of tools and without keys. */
@@ -32,22 +50,16 @@ export class Terminals {
 
   /** Starts a command. @returns its id. @throws RequestError for a folder outside the work tree, or too many terminals. */
   create({ command, args, env, cwd, outputByteLimit }: CreateTerminalRequest): string {
-    const { root, user, wrap } = this.#options;
+    const { root, user, confine } = this.#options;
     const folder = cwd == null ? root : isAbsolute(cwd) ? cwd : resolve(root, cwd);
     if (!isInside(root, folder)) throw RequestError.invalidParams({ cwd }, `${cwd} is outside the work tree`);
     if (this.#terminals.size >= MAX_TERMINALS)
       throw RequestError.invalidParams({}, `at most ${MAX_TERMINALS} terminals may be open: release one`);
-    const own = Object.fromEntries((env ?? []).map(({ name, value }) => [name, value]));
+    const own = variablesOf(env);
     // Without arguments the command is a line for the shell.
     const line: [string, ...string[]] = args && args.length > 0 ? [command, ...args] : ['/bin/sh', '-c', command];
-    const [program, ...words] = wrap(line, folder);
-    const child = spawn(program, words, {
-      cwd: folder,
-      env: { ...this.#options.env, ...own },
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      ...spawnAs(user),
-    });
+    const program = { command: line, env: { ...this.#options.env, ...own } };
+    const child = launch(confine(program, folder), { cwd: folder, user, stdin: 'ignore' });
     this.#created += 1;
     const id = `terminal-${this.#created}`;
     this.#terminals.set(id, new Terminal(child, Math.min(outputByteLimit ?? MAX_KEPT_BYTES, MAX_KEPT_BYTES)));

@@ -7,7 +7,7 @@ import { AgentFailure } from '../agents/failures.ts';
 import { type AgentPreset, reportedName, UNKNOWN_PROVIDER } from '../agents/presets.ts';
 import { findProgram, missingProgram } from '../agents/problems.ts';
 import { type AgentVerdict, parseVerdict, repeatedRequest } from '../prompts/verdict.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { Sandbox, TaskProgram } from '../sandbox/sandbox.ts';
 import { AgentProcess } from '../session/agent-process.ts';
 import { AgentSession, type SessionSettings } from '../session/agent-session.ts';
 import { WorkTreeFiles } from '../session/files.ts';
@@ -113,17 +113,15 @@ class Attempt {
   constructor(run: AgentRun, state: AttemptState) {
     const { agent, settings, dir, readable, context } = run;
     const { user, sandbox, passedEnv } = settings;
-    const wrap = (command: readonly [string, ...string[]], cwd = dir) =>
-      sandbox.wrap(command, { tree: dir, readable, cwd });
+    const confine = (program: TaskProgram, cwd = dir) => sandbox.confine(program, { tree: dir, readable, cwd });
     // Git of the agent must not find a repository above the work tree.
     const own = { ...envOf(user), GIT_CEILING_DIRECTORIES: dirname(dir), TRACEPARENT: run.task.traceparent };
     this.#run = run;
     this.#state = state;
-    this.#terminals = new Terminals({ root: dir, env: { ...toolEnv(settings.env), ...own }, user, wrap });
+    this.#terminals = new Terminals({ root: dir, env: { ...toolEnv(settings.env), ...own }, user, confine });
     this.#process = new AgentProcess({
-      command: wrap(agent.command),
+      launch: confine({ command: agent.command, env: { ...agentEnv(settings.env, agent, passedEnv), ...own } }),
       cwd: dir,
-      env: { ...agentEnv(settings.env, agent, passedEnv), ...own },
       user,
       graceMs: settings.graceMs,
       onStderr: (line) => context.log.debug('agent', { line: state.redact(line) }),

@@ -1,8 +1,9 @@
 import { deadlineSignal } from '@pipeline/runtime';
-import { envOf, type RunAs, runChild, type TaskContext } from '@pipeline/worker';
+import { envOf, type RunAs, type TaskContext } from '@pipeline/worker';
 import { toolEnv } from '../agents/environment.ts';
 import { AgentFailure } from '../agents/failures.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
+import { Terminals } from '../session/terminals.ts';
 
 export interface Setup {
   command: string;
@@ -12,7 +13,6 @@ export interface Setup {
   user: RunAs | null;
   sandbox: Sandbox;
   timeoutMs: number;
-  graceMs: number;
 }
 
 const MAX_TAIL = 4_000;
@@ -22,28 +22,26 @@ const MAX_TAIL = 4_000;
  * @throws AgentFailure with the end of the output when it fails or takes too long.
  */
 export async function runSetup(setup: Setup, context: TaskContext): Promise<void> {
-  const { command, dir, readable, env, user, sandbox, timeoutMs, graceMs } = setup;
-  let tail = '';
-  const keep = (chunk: Buffer) => {
-    tail = (tail + chunk.toString('utf8')).slice(-MAX_TAIL);
-  };
+  const { command, dir, readable, env, user, sandbox, timeoutMs } = setup;
   context.record({ type: 'progress', status: 'Running the setup command', details: null });
   const deadline = deadlineSignal(timeoutMs);
-  const { exitCode, signal } = await runChild({
-    command: sandbox.wrap(['/bin/sh', '-c', command], { tree: dir, readable }).map(quoted).join(' '),
-    cwd: dir,
+  const terminals = new Terminals({
+    root: dir,
     env: { ...toolEnv(env), ...envOf(user) },
     user,
-    stdin: '',
-    onStdout: keep,
-    onStderr: keep,
-    signal: AbortSignal.any([context.signal, deadline]),
-    graceMs,
+    confine: (program, cwd) => sandbox.confine(program, { tree: dir, readable, cwd }),
   });
+  const id = terminals.create({ sessionId: 'setup', command });
+  const over = new AbortController();
+  const stop = AbortSignal.any([context.signal, deadline]);
+  stop.addEventListener('abort', () => terminals.kill(id), { signal: over.signal });
+  if (stop.aborted) terminals.kill(id);
+  const { exitCode, signal } = await terminals.wait(id);
+  over.abort();
+  const tail = terminals.output(id).output.slice(-MAX_TAIL);
+  await terminals.close();
   context.signal.throwIfAborted();
   if (exitCode === 0) return;
   const end = deadline.aborted ? `took longer than ${timeoutMs} ms` : `ended with ${signal ?? `exit code ${exitCode}`}`;
   throw new AgentFailure('transient', `the setup command ${end}: ${command}\n${tail}`.trim());
 }
-
-const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
