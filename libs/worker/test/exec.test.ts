@@ -196,26 +196,32 @@ describe('a submission without a word', () => {
   const SETUP = [
     'set -e; git init -q --bare -b main ../host.git; git init -q -b main .; git config user.name n',
     'git config user.email e@example.org; git remote add origin ../host.git',
-    'echo 1 > a; git add .; git commit -q -m first; git push -q origin main; git checkout -q -b topic',
+    'echo 1 > a; git add .; git commit -q -m first; git push -q origin main; git checkout -q -b svc/issue-7',
     'echo 2 > b; git add .; git commit -q -m "Add b" -m "Why not."',
   ].join('; ');
 
   test('is the pushed branch in the work dir', async () => {
     bench.service.add('develop');
-    bench.exec(`${SETUP}; git push -q origin topic`);
+    bench.exec(`${SETUP}; git push -q origin svc/issue-7`);
     const { body } = await bench.service.call('completeTask');
-    const headSha = execFileSync('git', ['rev-parse', 'topic'], {
+    const headSha = execFileSync('git', ['rev-parse', 'svc/issue-7'], {
       cwd: `${bench.dir}/host.git`,
       encoding: 'utf8',
     }).trim();
-    const expected = { branch: 'topic', headSha, title: 'Add b', body: 'Why not.\n\nRefs #7', changedFiles: ['b'] };
+    const expected = {
+      branch: 'svc/issue-7',
+      headSha,
+      title: 'Add b',
+      body: 'Why not.\n\nRefs #7',
+      changedFiles: ['b'],
+    };
     expect(body).toMatchObject({ outcome: 'submitted', result: expected });
   });
 
   test.each([
-    ['not pushed', SETUP, /topic is not pushed/],
-    ['on the default branch', `${SETUP}; git checkout -q main`, /default branch main/],
-    ['without a change', `${SETUP}; git reset -q --hard main; git push -q origin topic`, /changes nothing/],
+    ['not pushed', SETUP, /svc\/issue-7 is not pushed/],
+    ['on the default branch', `${SETUP}; git checkout -q main`, /on main, not on svc\/issue-7/],
+    ['without a change', `${SETUP}; git reset -q --hard main; git push -q origin svc/issue-7`, /changes nothing/],
     ['not in git', 'true', /no branch checked out/],
   ])('%s it is a failure that says so', async (_, command, message) => {
     bench.service.add('develop');

@@ -73,7 +73,7 @@ export class FakeService {
       payload: {
         issue: { number: 7, title: 'T', body: '', url: '', labels: [], author: null },
         repo: { slug: 'acme/widgets', cloneUrl: 'file:///x', defaultBranch: 'main', setupCommand: null },
-        branch: null,
+        branch: 'svc/issue-7',
         pr: null,
         plan: null,
         reviewComments: [],

@@ -15,7 +15,7 @@ export function askedOfHost(
 ): ProjectionAction[] {
   switch (outcome?.outcome) {
     case 'submitted':
-      return isOn(outcome.result.branch, issue) ? [] : [openPullRequest(issue, outcome.result)];
+      return hasOwnPullRequest(issue) ? [] : [openPullRequest(issue, outcome.result)];
     case 'approved':
       return reviewOf(issue, { state: 'success', headSha, body: outcome.result.body || 'Approved.', comments: [] });
     case 'changes-requested': {
@@ -49,16 +49,15 @@ export function undone(issue: IssueFacts, cause: Cause): ProjectionAction[] {
   ];
 }
 
-/** A pull request opened by hand from another branch is not the pipeline's own. */
-export const isOn = (branch: string, { pr, number }: IssueFacts): boolean =>
-  pr?.headRef === (branch || branchOf(number));
+/** Returns whether the linked pull request is from the branch of the issue. One of another branch was opened by hand. */
+export const hasOwnPullRequest = ({ pr, number }: IssueFacts): boolean => pr?.headRef === branchOf(number);
 
 type Submission = Extract<Outcome, { outcome: 'submitted' }>['result'];
 
 function openPullRequest(issue: IssueFacts, result: Submission): ProjectionAction {
   return {
     type: 'createPR',
-    head: result.branch || branchOf(issue.number),
+    head: branchOf(issue.number),
     base: issue.defaultBranch,
     title: result.title,
     body: referringBody(result.body, issue.number),

@@ -21,7 +21,7 @@ const issue = (state: State, over: Partial<IssueFacts> = {}): IssueFacts => ({
 const PR = {
   number: 12,
   headSha: 'abc1234',
-  headRef: 'b',
+  headRef: 'svc/issue-7',
   approval: { sha: 'abc1234', source: 'agent' as const },
 };
 
@@ -35,7 +35,7 @@ const OUTCOMES: Record<string, Outcome> = {
   'needs-clarification': { outcome: 'needs-clarification', result: { question: '?' } },
   submitted: {
     outcome: 'submitted',
-    result: { branch: 'b', headSha: 'abc1234', title: 't', body: '', changedFiles: [] },
+    result: { branch: 'svc/issue-7', headSha: 'abc1234', title: 't', body: '', changedFiles: [] },
   },
   replan: { outcome: 'replan', result: { reason: 'r' } },
   approved: { outcome: 'approved', result: { body: '' } },
@@ -90,7 +90,7 @@ describe('outcomes of agents', () => {
   test('a submission without a pull request opens one, and its review waits for it', () => {
     const decision = after(issue('ready-for-dev'), 'submitted');
     expect(decision.nextTask).toBeNull();
-    expect(decision.projections).toMatchObject([{ type: 'createPR', head: 'b', base: 'main', body: 'Refs #7' }]);
+    expect(decision.projections).toMatchObject([{ type: 'createPR', head: 'svc/issue-7', base: 'main', body: 'Refs #7' }]);
     expect(after(issue('ready-for-dev', { pr: PR }), 'submitted')).toMatchObject({
       nextTask: 'review',
       projections: [],

@@ -2,7 +2,7 @@ import type { ProjectionAction } from '../outbox/projections.ts';
 import { isBlockedState, remembersOrigin, type State } from '../states.ts';
 import type { WorkTaskType } from '../task-types.ts';
 import { approvalBy, approvedHead, isAboutOtherCommit, isStaleReview, stateAfterPush } from './approvals.ts';
-import { askedOfHost, isOn, undone } from './asked-of-host.ts';
+import { askedOfHost, hasOwnPullRequest, undone } from './asked-of-host.ts';
 import type { Approval, Cause, IssueFacts } from './facts.ts';
 import { restartState } from './plan-approval.ts';
 import { mayDepend, type Trigger, taskTypeOf, validTargets, type WorkflowSnapshot } from './workflow.ts';
@@ -62,7 +62,7 @@ export function decide(workflow: WorkflowSnapshot, issue: IssueFacts, reported: 
       reason: `state ${target} is unknown to workflow version ${workflow.version}`,
     };
   }
-  const waitsForPr = cause.outcome?.outcome === 'submitted' && !isOn(cause.outcome.result.branch, issue);
+  const waitsForPr = cause.outcome?.outcome === 'submitted' && !hasOwnPullRequest(issue);
   const waitsForMerge = cause.trigger === 'mergeable' && !isMergeRefused(issue, cause);
   const waitsForBranch = cause.trigger === 'reimplement' && issue.pr !== null && target === 'ready-for-dev';
   return {

@@ -1,4 +1,12 @@
-import { AGENT_OF, AppError, type Outcome, parseIssueRef, requiresPlanApproval, type Slug } from '@pipeline/domain';
+import {
+  AGENT_OF,
+  AppError,
+  branchOf,
+  type Outcome,
+  parseIssueRef,
+  requiresPlanApproval,
+  type Slug,
+} from '@pipeline/domain';
 import {
   answerPlan,
   clearReviewRemarks,
@@ -70,7 +78,8 @@ function savePlan(
 /**
  * A new submission settles the last round of review, and updates the head of the open pull request. A head that the
  * host has reported since the claim is newer than the worker's, so it stays.
- * @throws AppError INVALID_ARGUMENT for the default branch, from which no pull request into itself can be opened.
+ * @throws AppError INVALID_ARGUMENT for a branch other than the one issued with the claim: its pull request may belong to
+ * another issue or to a person.
  */
 function saveSubmission(
   unit: TransactionContext,
@@ -78,14 +87,15 @@ function saveSubmission(
   result: Result<'submitted'>,
   claimedHead: string | null,
 ): IssueContext {
-  if (result.branch === subject.repo.default_branch) {
-    const problem = `result.branch: ${result.branch} is the default branch; push the work to a branch of its own`;
+  const branch = branchOf(subject.issue.issue_number);
+  if (result.branch !== branch) {
+    const problem = `result.branch: ${result.branch} is not the branch of this task; push the work to ${branch}`;
     throw new AppError('INVALID_ARGUMENT', problem);
   }
   unit.send(clearReviewRemarks(unit.tx, unit.tenantId, subject.issue.id));
   unit.send(setSubmittedFiles(unit.tx, unit.tenantId, subject.issue.id, result.changedFiles));
   const issue = { ...subject.issue, submitted_files: result.changedFiles };
-  if (subject.pr?.head_ref !== result.branch) return { ...subject, issue };
+  if (subject.pr?.head_ref !== branch) return { ...subject, issue };
   const isReported = claimedHead !== null && subject.pr.head_sha !== claimedHead;
   const headSha = isReported ? subject.pr.head_sha : result.headSha;
   const change = { head_sha: headSha, changed_files: result.changedFiles };

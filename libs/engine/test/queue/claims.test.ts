@@ -98,18 +98,21 @@ describe('a report', () => {
     expect(await finish(bench, task, ANALYZED)).toMatchObject({ state: 'planning' });
   });
 
-  test('of work on the default branch is refused, and may be sent again with another one', async () => {
-    await finish(bench, await take(bench), ANALYZED);
-    await finish(bench, await take(bench), goodOutcome('plan', 1));
-    const task = await take(bench);
-    const work = { headSha: 'abc1234', title: 'Done', body: '', changedFiles: ['README.md'] };
-    const submitted = (branch: string) => ({ outcome: 'submitted' as const, result: { ...work, branch } });
-    await expect(finish(bench, task, submitted('main'))).rejects.toMatchObject({
-      code: 'INVALID_ARGUMENT',
-      message: expect.stringContaining('main is the default branch'),
-    });
-    expect(await finish(bench, task, submitted('svc/issue-1'))).toMatchObject({ state: 'in-review' });
-  });
+  test.each(['main', 'svc/issue-2', 'topic', 'SVC/issue-1'])(
+    'of work on %s, which was not issued with the claim, is refused and may be sent again',
+    async (branch) => {
+      await finish(bench, await take(bench), ANALYZED);
+      await finish(bench, await take(bench), goodOutcome('plan', 1));
+      const task = await take(bench);
+      const work = { headSha: 'abc1234', title: 'Done', body: '', changedFiles: ['README.md'] };
+      const submitted = (name: string) => ({ outcome: 'submitted' as const, result: { ...work, branch: name } });
+      await expect(finish(bench, task, submitted(branch))).rejects.toMatchObject({
+        code: 'INVALID_ARGUMENT',
+        message: `result.branch: ${branch} is not the branch of this task; push the work to svc/issue-1`,
+      });
+      expect(await finish(bench, task, submitted('svc/issue-1'))).toMatchObject({ state: 'in-review' });
+    },
+  );
 
   test('that is late changes nothing, but its cost is recorded', async () => {
     const task = await take(bench);

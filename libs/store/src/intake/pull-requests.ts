@@ -216,7 +216,8 @@ export async function openedPullRequest(tx: Tx, tenantId: number, pr: OpenedPull
     })
     .onConflict((c) =>
       c.columns(['tenant_id', 'repo_id', 'number']).doUpdateSet({
-        issue_id: pr.issueId,
+        // A linked pull request never changes its issue.
+        issue_id: sql<number>`coalesce(pull_requests.issue_id, excluded.issue_id)`,
         agent_authored: true,
         head_sha: sql<string>`case when pull_requests.host_updated_at is null then excluded.head_sha
           else pull_requests.head_sha end`,

@@ -69,7 +69,7 @@ async function submittedFrom(task: ClaimedTask, { workDir, env, user }: LeftBehi
     const branch = await git('symbolic-ref', '-q', '--short', 'HEAD').catch(() => null);
     if (branch === null) return missing('the work dir has no branch checked out');
     const base = task.payload.repo.defaultBranch;
-    if (branch === base) return missing(`the work is on the default branch ${base}`);
+    if (branch !== task.payload.branch) return missing(`the work is on ${branch}, not on ${task.payload.branch}`);
     const headSha = await git('rev-parse', 'HEAD');
     const pushed = await git('rev-parse', '-q', '--verify', `refs/remotes/origin/${branch}`).catch(() => null);
     if (pushed !== headSha) return missing(`${branch} is not pushed to origin`);
