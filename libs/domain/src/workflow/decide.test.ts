@@ -90,7 +90,9 @@ describe('outcomes of agents', () => {
   test('a submission without a pull request opens one, and its review waits for it', () => {
     const decision = after(issue('ready-for-dev'), 'submitted');
     expect(decision.nextTask).toBeNull();
-    expect(decision.projections).toMatchObject([{ type: 'createPR', head: 'svc/issue-7', base: 'main', body: 'Refs #7' }]);
+    expect(decision.projections).toMatchObject([
+      { type: 'createPR', head: 'svc/issue-7', base: 'main', body: 'Refs #7' },
+    ]);
     expect(after(issue('ready-for-dev', { pr: PR }), 'submitted')).toMatchObject({
       nextTask: 'review',
       projections: [],
