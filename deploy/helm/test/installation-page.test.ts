@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { documentedBlock } from '../../libs/testing/src/documents/documented-block.ts';
-import { hostedEnv } from '../../services/hosted-api/src/process/env.ts';
-import { monitorEnv } from '../../services/monitor/src/process/env.ts';
+import { documentedBlock } from '../../../libs/testing/src/documents/documented-block.ts';
+import { hostedEnv } from '../../../services/hosted-api/src/process/env.ts';
+import { monitorEnv } from '../../../services/monitor/src/process/env.ts';
 import { type Manifest, programFolder, ROOT, render } from './helm.ts';
 import { podsOf } from './pods.ts';
 

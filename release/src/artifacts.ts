@@ -77,7 +77,7 @@ function writeSbom(root: string, file: string, folders: readonly string[]): void
 async function packSite(root: string, out: string, version: string): Promise<void> {
   const name = `pipeline-site-${version}`;
   const folder = join(out, name);
-  node(root, 'libs/site/src/main.ts', folder);
+  node(root, 'scripts/bootstrap.mjs', 'site', folder);
   const mtime = new Date(git(root, 'log', '-1', '--format=%cI'));
   await create({ cwd: out, file: join(out, `${name}.tar.gz`), gzip: true, portable: true, mtime }, [name]);
   rmSync(folder, { recursive: true });

@@ -37,7 +37,7 @@ async function invalidFields(manifest: Manifest): Promise<string[]> {
 
 /** The compiler refuses a literal with a field that its type does not have. */
 function unknownFields(manifests: readonly Manifest[]): string[] {
-  const cache = join(ROOT, 'node_modules/.cache');
+  const cache = join(import.meta.dirname, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'chart-types-'));
   try {

@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gt, inc, type ReleaseType, valid } from 'semver';
-import { API_VERSION_FILE, OPENAPI_DOCUMENTS, withApiVersion } from './api-version.ts';
+import { API_VERSION_FILE, OPENAPI_DOCUMENTS, requireApiVersion } from './api-version.ts';
 import { releaseNotes, withRelease } from './changelog.ts';
-import { git, node, succeeds } from './commands.ts';
+import { git, succeeds } from './commands.ts';
 import { productVersion, repositoryUrl, withVersion } from './versions.ts';
 
 /** What `repository.url` of package.json says until a maintainer sets it. */
@@ -29,11 +29,10 @@ export function cutRelease(root: string, wanted: string, now: Date): { version: 
     previous: previous?.slice(1),
   });
   const texts = withVersion(root, version).set('CHANGELOG.md', changelog);
-  if (previous !== undefined) texts.set(API_VERSION_FILE, apiVersionSince(root, previous));
+  if (previous !== undefined) requireApiVersionSince(root, previous);
   const head = git(root, 'rev-parse', 'HEAD');
   try {
     for (const [path, text] of texts) writeFileSync(join(root, path), text);
-    node(root, 'libs/contract/scripts/generate.ts');
     git(root, 'commit', '--quiet', '--all', '--message', `chore: release ${version}`);
     git(
       root,
@@ -75,12 +74,12 @@ function lastTag(root: string): string | undefined {
   return succeeds(root, 'git', args) ? git(root, ...args) : undefined;
 }
 
-function apiVersionSince(root: string, tag: string): string {
+function requireApiVersionSince(root: string, tag: string): void {
   const documents = OPENAPI_DOCUMENTS.map((path) => ({
     released: git(root, 'show', `${tag}:${path}`),
     current: read(root, path),
   }));
-  return withApiVersion(read(root, API_VERSION_FILE), documents);
+  requireApiVersion(read(root, API_VERSION_FILE), documents);
 }
 
 const read = (root: string, path: string): string => readFileSync(join(root, path), 'utf8');

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { ROOT, repositoryFiles } from '../../checks/workspace.ts';
-import { productVersion, statedVersions } from '../versions.ts';
+import { ROOT, repositoryFiles } from '../../scripts/checks/workspace.ts';
+import { productVersion, statedVersions } from '../src/versions.ts';
 
 const version = productVersion(ROOT);
 

@@ -11,13 +11,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildArtifacts } from './release/artifacts.ts';
-import { hasSection } from './release/changelog.ts';
-import { cutRelease } from './release/cut.ts';
-import { buildImages, missingEngine } from './release/images.ts';
-import { productVersion, repositoryUrl } from './release/versions.ts';
+import { buildArtifacts } from './artifacts.ts';
+import { hasSection } from './changelog.ts';
+import { cutRelease } from './cut.ts';
+import { buildImages, missingEngine } from './images.ts';
+import { productVersion, repositoryUrl } from './versions.ts';
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '../..');
 const USAGE = 'usage: npm run release -- VERSION|patch|minor|major | --dry-run [--out DIR] [--no-images] [--tag TAG]';
 
 try {

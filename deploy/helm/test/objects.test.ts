@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { parse } from 'yaml';
-import { hostedSurface } from '../../libs/contract/src/index.ts';
+import { hostedSurface } from '../../../libs/contract/src/index.ts';
 import { COMBINATIONS } from './combinations.ts';
 import { CHART, helm, type Manifest, ROOT, render } from './helm.ts';
 import { problemsOf } from './kubernetes-types.ts';

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from '@jest/globals';
-import { ROOT, repositoryFiles } from '../../checks/workspace.ts';
+import { ROOT, repositoryFiles } from '../../scripts/checks/workspace.ts';
 
 /** Commits the files of this repository, as they are in the working tree, to a new repository with the same packages. */
 export function scratchRepository(): string {
@@ -22,7 +22,7 @@ export function scratchRepository(): string {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     cpSync(join(ROOT, path), join(root, path));
   }
-  for (const folder of ['', 'libs/contract/']) {
+  for (const folder of ['', 'libs/contract/', 'release/']) {
     symlinkSync(join(ROOT, folder, 'node_modules'), join(root, folder, 'node_modules'));
   }
   runGit(root, 'init', '--quiet', '--initial-branch', 'main');

@@ -3,7 +3,7 @@
  * release, an upgrade beside the running services, and the end of each. It is not a cluster: nothing schedules the pods,
  * and Services, policies and the ingress are not there. Without an engine: says so and ends with 0.
  *
- *   node scripts/e2e-chart.ts [--tag TAG]        tag of the images; default e2e, which scripts/e2e-containers.ts builds
+ *   npm run e2e:chart -- [--tag TAG]       tag of the images; default e2e, which scripts/e2e-containers.ts builds
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -11,10 +11,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseAllDocuments } from 'yaml';
-import { documentedBlock } from '../libs/testing/src/documents/documented-block.ts';
-import { type Manifest, programFolder, render } from './chart/helm.ts';
-import { type Container, containerOf, podsOf } from './chart/pods.ts';
-import { dockerArguments } from './chart/run-pod.ts';
+import { documentedBlock } from '../../../libs/testing/src/documents/documented-block.ts';
+import { type Manifest, programFolder, render } from './helm.ts';
+import { type Container, containerOf, podsOf } from './pods.ts';
+import { dockerArguments } from './run-pod.ts';
 
 const WITHIN_MS = 60_000;
 const { tag } = parseArgs({ options: { tag: { type: 'string', default: 'e2e' } } }).values;
