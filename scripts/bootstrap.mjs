@@ -25,14 +25,14 @@ const node = join(modules, 'node', 'bin', 'node');
 const quiet = '--disable-warning=ExperimentalWarning';
 
 const [command = '', ...args] = process.argv.slice(2);
-/** `folder`: installed as well, after the product. `extent`: `run` leaves out what only development needs. */
+/** `folder`: installed after the product. `extent`: `run` leaves out what only development needs, null the whole product. */
 const programs = {
   start: { argv: [quiet, 'libs/stack/src/main.ts'], extent: 'run' },
   verify: { argv: ['scripts/verify.mjs'] },
   install: {},
   bench: { argv: [quiet, 'bench/src/main.ts'], folder: 'bench' },
   release: { argv: [quiet, 'release/src/main.ts'], folder: 'release' },
-  site: { argv: ['site/build.mjs'], folder: 'site' },
+  site: { argv: ['site/build.mjs'], folder: 'site', extent: null },
   'e2e:chart': { argv: [quiet, 'deploy/helm/test/e2e.ts'], folder: 'deploy/helm/test' },
   check: { argv: ['scripts/check-folder.mjs'], folder: args[0] },
 };
@@ -45,7 +45,7 @@ if (command === 'check' && (folder === undefined || !existsSync(join(root, folde
 }
 
 // `npm start` keeps the tools of an installation that has them.
-install('.', existsSync(join(modules, 'jest')) ? 'all' : extent);
+if (extent !== null) install('.', existsSync(join(modules, 'jest')) ? 'all' : extent);
 if (folder !== undefined) install(folder, 'all');
 if (argv !== undefined) run([...argv, ...args]);
 
@@ -54,7 +54,7 @@ function install(path, wantedExtent) {
   const home = join(root, path);
   const stampFile = join(home, 'node_modules', '.installed-from');
   const wanted = fingerprint(home);
-  const isThere = existsSync(node) && existsSync(stampFile);
+  const isThere = existsSync(stampFile) && (path !== '.' || existsSync(node));
   const stamp = isThere ? readFileSync(stampFile, 'utf8') : '';
   if (stamp === `all ${wanted}` || stamp === `${wantedExtent} ${wanted}`) return;
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -99,10 +99,14 @@ function manifests(home, path, depth) {
   return found.sort();
 }
 
-/** Runs the program under the pinned Node in place of this process: same streams, same signals, same exit code. */
+/** Runs the program under the pinned Node, where it is installed, in place of this process: same streams, same signals, same exit code. */
 function run(argv) {
   const PATH = join(modules, '.bin') + delimiter + (process.env.PATH ?? '');
-  const child = spawn(node, argv, { cwd: root, stdio: 'inherit', env: { ...process.env, PATH } });
+  const child = spawn(existsSync(node) ? node : process.execPath, argv, {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, PATH },
+  });
   child.on('error', (error) => fail(`${node} does not start: ${error.message}`, 1));
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
   for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT']) {

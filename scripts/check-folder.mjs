@@ -13,9 +13,9 @@ const steps = [
     process.execPath,
     '--disable-warning=ExperimentalWarning',
     'node_modules/jest/bin/jest.js',
+    ...paths,
     '--roots',
     folder,
-    ...paths,
   ],
 ];
 for (const [program, ...args] of existsSync(join(root, folder, 'tsconfig.json')) ? steps : steps.slice(1)) {

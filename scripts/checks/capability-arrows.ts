@@ -14,14 +14,6 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     session: ['agents'],
     tasks: ['agents', 'code-map', 'git', 'prompts', 'sandbox', 'session'],
   },
-  bench: {
-    '.': ['ours', 'rows', 'runner'],
-    ours: ['measure', 'runner'],
-    peers: ['measure', 'runner', 'services'],
-    rows: ['measure', 'ours', 'peers', 'runner', 'services'],
-    runner: ['measure'],
-    services: ['measure', 'ours', 'runner'],
-  },
   cli: {
     '.': ['admin', 'command', 'customer', 'init'],
     admin: ['command'],
@@ -234,10 +226,6 @@ export const CAPABILITY_ARROWS: Readonly<Record<string, Arrows>> = {
     render: ['access', 'state'],
     repos: ['access', 'git', 'http', 'issues', 'protection', 'render', 'state'],
     webhooks: ['access', 'apps', 'http', 'render', 'state'],
-  },
-  site: {
-    '.': ['pages', 'reference'],
-    reference: ['pages'],
   },
   stack: {
     '.': ['start'],

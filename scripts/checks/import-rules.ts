@@ -26,9 +26,7 @@ export const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'monitor-web': ['contract', 'web'],
   'hosted-web': ['contract', 'web'],
   stack: ['contract', 'domain', 'engine', 'local-postgres', 'runtime', 'store', 'vcs', 'worker'],
-  site: ['domain', 'web'],
   testing: ['domain', 'engine', 'local-postgres', 'runtime', 'sandbox-host', 'store', 'vcs'],
-  bench: ['contract', 'domain', 'engine', 'local-postgres', 'runtime', 'store', 'testing', 'worker'],
 };
 
 export const SERVICES: readonly string[] = ['hosted-api', 'monitor'];

@@ -16,7 +16,7 @@ export function repositoryFiles(): string[] {
 
 /** Every package below the root with the imports of its TypeScript files. */
 export function readPackages(files: readonly string[] = repositoryFiles()): WorkspacePackage[] {
-  const manifests = files.filter((path) => path.endsWith('/package.json'));
+  const manifests = files.filter((path) => /^(libs|services)\/.*package\.json$/.test(path));
   return manifests.map((manifest) => {
     const folder = folderOf(manifest);
     const { name, dependencies = {} } = JSON.parse(readFileSync(join(ROOT, manifest), 'utf8'));
