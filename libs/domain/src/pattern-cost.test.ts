@@ -4,21 +4,21 @@
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { parseConsistencyId } from '../consistency/finding.ts';
-import { linkedIssueNumber, revertedBy } from '../intake/pull-requests.ts';
-import { dependenciesIn, dependencyChanges, ownWords } from '../intake/text-dependencies.ts';
-import { brief } from '../issues/find-waits.ts';
-import { extractAnchors } from '../knowledge/anchors.ts';
-import { normalizedTitle } from '../knowledge/finding-moves.ts';
-import { blockReasonOf, classifyError } from '../queue/error-classification.ts';
-import { normalizeError } from '../queue/error-fingerprint.ts';
-import { parseIssueRef, parseSlug } from '../slugs.ts';
-import { nameKey, wordsOf } from '../strategy/words.ts';
-import { TrackName } from '../tracks/track.ts';
-import { parseDuration, parseSince, parseTimestamp } from '../windows.ts';
-import { fenced, inertText, quoted } from './inert.ts';
-import { patternText, withoutTrailing } from './pattern.ts';
-import { referringBody } from './referring-body.ts';
+import { parseConsistencyId } from './consistency/finding.ts';
+import { linkedIssueNumber, revertedBy } from './intake/pull-requests.ts';
+import { dependenciesIn, dependencyChanges, ownWords } from './intake/text-dependencies.ts';
+import { brief } from './issues/find-waits.ts';
+import { extractAnchors } from './knowledge/anchors.ts';
+import { normalizedTitle } from './knowledge/finding-moves.ts';
+import { blockReasonOf, classifyError } from './queue/error-classification.ts';
+import { normalizeError } from './queue/error-fingerprint.ts';
+import { parseIssueRef, parseSlug } from './slugs.ts';
+import { nameKey, wordsOf } from './strategy/words.ts';
+import { fenced, inertText, quoted } from './text/inert.ts';
+import { patternText, withoutTrailing } from './text/pattern.ts';
+import { referringBody } from './text/referring-body.ts';
+import { TrackName } from './tracks/track.ts';
+import { parseDuration, parseSince, parseTimestamp } from './windows.ts';
 
 const SIZE = 262_144;
 /** The costliest reader takes about 7 passes on a quiet machine; load doubles the CPU time of some runs. */
