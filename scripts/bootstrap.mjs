@@ -14,7 +14,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -73,8 +73,15 @@ function install(path, wantedExtent) {
     const why = result.error?.message ?? `exit status ${result.status ?? result.signal}`;
     fail(`the installation of ${what} failed (${why}); its output is above`, 1);
   }
+  removeNodeParts();
   writeFileSync(stampFile, `${wantedExtent} ${wanted}`);
   process.stderr.write(`Installed ${what} in ${((Date.now() - began) / 1000).toFixed(1)} s\n`);
+}
+
+/** Removes what the package of Node leaves beside its program: headers and manuals of 70 MB, and npm. */
+function removeNodeParts() {
+  if (existsSync(node) && lstatSync(node).isFile())
+    rmSync(join(modules, 'node', 'node_modules'), { recursive: true, force: true });
 }
 
 /** Hash of the lockfile, the workspace settings, every manifest and the kind of machine. */
