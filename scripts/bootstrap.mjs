@@ -6,7 +6,7 @@
  *   node scripts/bootstrap.mjs start [options]    the whole product on this machine
  *   node scripts/bootstrap.mjs verify [paths]     every check, or Jest alone on the given paths
  *   node scripts/bootstrap.mjs install            the installation alone
- *   node scripts/bootstrap.mjs bench|release|site|e2e:chart [options]
+ *   node scripts/bootstrap.mjs bench|release|api-changes|site|e2e:chart [options]
  *                                                 a tool whose folder has a lockfile of its own
  *   node scripts/bootstrap.mjs check FOLDER       types and tests of such a folder
  *
@@ -32,6 +32,7 @@ const programs = {
   install: {},
   bench: { argv: [quiet, 'bench/src/main.ts'], folder: 'bench' },
   release: { argv: [quiet, 'release/src/main.ts'], folder: 'release' },
+  'api-changes': { argv: [quiet, 'release/src/api-changes-main.ts'], folder: 'release', extent: 'run' },
   site: { argv: ['site/build.mjs'], folder: 'site', extent: null },
   'e2e:chart': { argv: [quiet, 'deploy/helm/test/e2e.ts'], folder: 'deploy/helm/test' },
   check: { argv: ['scripts/check-folder.mjs'], folder: args[0] },

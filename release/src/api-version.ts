@@ -1,5 +1,6 @@
 /** The version of the HTTP APIs, which is independent of the version of the product. */
-import { gt, valid } from 'semver';
+import { compareOpenApi } from 'api-smart-diff';
+import { gt, inc, major, valid } from 'semver';
 
 /** The file that states the version, and where. */
 export const API_VERSION_FILE = 'libs/contract/src/wire/version.ts';
@@ -13,29 +14,43 @@ export interface DocumentPair {
   readonly current: string;
 }
 
+/** A change of a document, by the part of the version that it raises. */
+export interface ApiChange {
+  readonly raises: 'major' | 'minor' | 'patch';
+  /** Such as `remove GET /health`, as the path of the document. */
+  readonly what: string;
+}
+
+/** Returns what differs between two documents, but for the version itself. */
+export function apiChanges({ released, current }: DocumentPair): ApiChange[] {
+  const [before, after] = [parsed(released), parsed(current)];
+  after.info.version = before.info.version;
+  const { diffs } = compareOpenApi(before, after);
+  return diffs.map(({ type, action, path }) => ({
+    raises: type === 'breaking' ? 'major' : type === 'annotation' ? 'patch' : 'minor',
+    what: `${action} ${path.join('/')}`,
+  }));
+}
+
 /**
- * Checks that the version was raised since the last release if the documents changed.
+ * Checks that the version was raised since the last release as far as the changes of the documents require.
  * @param source text of `version.ts`.
- * @throws Error when it was not: only a person decides whether a change breaks clients.
+ * @throws Error when it was not. The pull request with the change raises it.
  */
 export function requireApiVersion(source: string, documents: readonly DocumentPair[]): void {
   const [declared = ''] = DECLARED.exec(source) ?? [];
   if (valid(declared) === null) throw new Error(`${API_VERSION_FILE} states no version`);
-  for (const { released, current } of documents) {
-    const [before, after] = [parsed(released), parsed(current)];
-    if (withoutVersion(before) === withoutVersion(after) || gt(declared, before.info.version)) continue;
-    throw new Error(
-      `the API changed since ${before.info.version}: raise the version in ${API_VERSION_FILE} (major: breaks clients, ` +
-        'minor: additions, patch: texts), then npm run generate',
-    );
-  }
+  const changes = documents.flatMap(apiChanges);
+  const part = (['major', 'minor', 'patch'] as const).find((one) => changes.some(({ raises }) => raises === one));
+  const [{ released } = { released: '' }] = documents;
+  if (part === undefined) return;
+  const { version } = parsed(released).info;
+  const isRaised = part === 'major' ? major(declared) > major(version) : !gt(inc(version, part) ?? '', declared);
+  if (isRaised) return;
+  const list = changes.filter(({ raises }) => raises === part).map(({ what }) => `  ${what}`);
+  throw new Error(
+    `changes of the API since ${version} require a new ${part} version in ${API_VERSION_FILE}:\n${list.join('\n')}`,
+  );
 }
 
-interface OpenApi {
-  readonly info: { readonly version: string };
-}
-
-const parsed = (text: string) => JSON.parse(text) as OpenApi;
-
-const withoutVersion = (document: OpenApi): string =>
-  JSON.stringify({ ...document, info: { ...document.info, version: '' } });
+const parsed = (text: string) => JSON.parse(text) as { info: { version: string } };

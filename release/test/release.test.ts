@@ -118,7 +118,7 @@ describe('the next release', () => {
     edit(root, 'docs/reference/openapi-hosted.json', '"/health": {', '"/healthy": {');
     commitAll(root);
     const message = refused('patch');
-    expect(message).toContain('the API changed since 1.0.0');
+    expect(message).toContain('changes of the API since 1.0.0 require a new major version');
     expect(message).toContain(API_VERSION_FILE);
     runGit(root, 'checkout', '--quiet', 'HEAD~1', '--', 'docs/reference');
     commitAll(root);
