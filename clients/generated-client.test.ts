@@ -5,9 +5,9 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { contractTarget, SCRATCH } from './target.ts';
+import { contractTarget, SCRATCH } from '../libs/stack/test/contract/target.ts';
 
-const ROOT = join(import.meta.dirname, '../../../..');
+const ROOT = join(import.meta.dirname, '..');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const GENERATOR = join(
   dirname(createRequire(import.meta.url).resolve('@hey-api/openapi-ts/package.json')),
