@@ -58,12 +58,19 @@ function install(path, wantedExtent) {
   const isThere = existsSync(stampFile) && (path !== '.' || existsSync(node));
   const stamp = isThere ? readFileSync(stampFile, 'utf8') : '';
   if (stamp === `all ${wanted}` || stamp === `${wantedExtent} ${wanted}`) return;
-  const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const { packageManager, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const what = path === '.' ? 'the product' : path;
   process.stderr.write(`Installing ${what} with ${packageManager} …\n`);
   const began = Date.now();
   rmSync(stampFile, { force: true }); // an interrupted installation must not pass for a complete one
-  const options = ['--frozen-lockfile', '--reporter=append-only', ...(wantedExtent === 'run' ? ['--prod'] : [])];
+  // Packages are checked against the Node that will run them, not the one of this process.
+  const checked = `--config.node-version=${dependencies.node}`;
+  const options = [
+    '--frozen-lockfile',
+    '--reporter=append-only',
+    checked,
+    ...(wantedExtent === 'run' ? ['--prod'] : []),
+  ];
   const result = spawnSync('npx', ['--yes', packageManager, 'install', ...options], {
     cwd: home,
     stdio: ['ignore', 2, 2],
