@@ -5,7 +5,7 @@
 export default {
   runner: '<rootDir>/libs/testing/src/jest/runner.ts',
   coverageProvider: 'v8', // the runner counts what V8 counts
-  roots: ['<rootDir>/libs', '<rootDir>/services', '<rootDir>/bench', '<rootDir>/scripts'],
+  roots: ['<rootDir>/libs', '<rootDir>/services', '<rootDir>/scripts'],
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '\\.nightly\\.test\\.ts$'],
   globalSetup: '<rootDir>/libs/testing/src/jest/global-setup.ts',

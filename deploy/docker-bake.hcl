@@ -1,5 +1,5 @@
 # The container images of a release: docker buildx bake --file deploy/docker-bake.hcl
-# scripts/release/images.ts and .github/workflows/release.yml set the variables.
+# release/src/images.ts and .github/workflows/release.yml set the variables.
 
 variable "VERSION" {
   default = "local"

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { ChartValues } from './chart/values.ts';
+import { ChartValues } from './chart-values.ts';
 
 const file = join(import.meta.dirname, '..', 'deploy', 'helm', 'pipeline', 'values.schema.json');
 // Helm 3 supports draft 7.

@@ -16,6 +16,7 @@ const generators = [
   { what: 'routes of the dashboard', file: 'services/monitor/web/scripts/generate-routes-main.ts' },
   { what: 'routes of the customers’ pages', file: 'services/hosted-api/web/scripts/generate-routes-main.ts' },
   { what: 'examples and reference of the environment', file: 'scripts/env-examples.ts' },
+  { what: 'picture of the imports between packages', file: 'scripts/import-picture.ts' },
   { what: 'schema of the values of the chart', file: 'scripts/chart-schema.ts' },
   { what: 'reference of the command line', file: 'libs/cli/scripts/generate.ts' },
   { what: 'operations of the client', file: 'libs/client/scripts/generate.ts' },

@@ -34,6 +34,10 @@ const lanes = [
     { name: 'format and lint', argv: [bin('biome'), 'check', '--error-on-warnings', '.'] },
     { name: 'unused code and dependencies', argv: [bin('knip'), '--no-progress', '--no-config-hints'] },
     { name: 'language of changed lines', argv: [process.execPath, 'scripts/checks/changed-language.mjs'] },
+    {
+      name: 'imports',
+      argv: [bin('depcruise'), 'libs', 'services', '--config', '.dependency-cruiser.mjs', '--output-type', 'err'],
+    },
     { name: 'generated files', argv: [process.execPath, 'scripts/generate.mjs', '--check'] },
     { name: 'OpenAPI documents', argv: ['npm', 'run', '--loglevel=error', 'lint:openapi'], cwd: 'libs/contract' },
   ],

@@ -4,15 +4,17 @@ import { deadlineSignal } from '@pipeline/runtime';
 import { Command, InvalidArgumentError } from 'commander';
 import { ROWS } from './rows/all.ts';
 import { runBench } from './runner/bench.ts';
+import { killLeftovers } from './runner/leftovers.ts';
 import { machineLine } from './runner/machine.ts';
 import type { Row } from './runner/model.ts';
+import { missingPrograms } from './runner/programs.ts';
 import { renderTable } from './runner/table.ts';
 import { conclusionOf } from './runner/verdict.ts';
 
 const FOLDER = join(import.meta.dirname, '..');
 const ROUNDS = { full: 7, quick: 3 };
-/** What is still there so long after the end was left running by a peer. */
-const LINGER_MS = 10_000;
+/** Time for an orderly end after a signal, or after the report; what still runs then is killed. */
+const GRACE_MS = 10_000;
 
 interface Options {
   only?: Row[];
@@ -53,16 +55,62 @@ const options = new Command('bench')
   .parse()
   .opts<Options>();
 
+const rows = options.only ?? ROWS;
+const dataDir = resolve(options.dataDir);
+const workDir = join(FOLDER, '.data/work');
 const stopping = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort(new Error(signal)));
 
-try {
+/** Ends this process and all that it started. */
+function endNow(): void {
+  killLeftovers([dataDir, workDir]);
+  process.kill(process.pid, 'SIGKILL');
+}
+
+/** Ends in order on the first signal or failure, and at once on the second signal. */
+function stop(reason: Error): void {
+  stopping.abort(reason);
+  process.exitCode = 1;
+  deadlineSignal(GRACE_MS).addEventListener('abort', endNow);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    if (stopping.signal.aborted) endNow();
+    console.error(`${signal}: stopping`);
+    stop(new Error(signal));
+  });
+}
+process.on('uncaughtException', (error) => {
+  // A connection fails when its server is stopped, also one that no statement uses.
+  if (stopping.signal.aborted) return;
+  console.error(error);
+  stop(error);
+});
+process.on('exit', () => killLeftovers([dataDir, workDir]));
+
+const missing = missingPrograms(rows);
+for (const line of missing) console.error(line);
+if (missing.length > 0) process.exitCode = 1;
+else await measure();
+
+async function measure(): Promise<void> {
+  try {
+    await runAndReport();
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error;
+    process.exitCode = 1;
+  } finally {
+    deadlineSignal(GRACE_MS).addEventListener('abort', endNow);
+  }
+}
+
+async function runAndReport(): Promise<void> {
   const report = await runBench({
-    rows: options.only ?? ROWS,
+    rows,
     quick: options.quick,
     rounds: options.rounds ?? (options.quick ? ROUNDS.quick : ROUNDS.full),
-    dataDir: resolve(options.dataDir),
-    workDir: join(FOLDER, '.data/work'),
+    dataDir,
+    workDir,
     signal: stopping.signal,
     say: (line) => console.error(line),
   });
@@ -79,8 +127,5 @@ try {
   const unmeasured = report.failures.map(({ goal }) => goal);
   const { status, text: conclusion } = conclusionOf(report.lines, unmeasured);
   process.exitCode = stopping.signal.aborted ? 1 : status;
-  console.log(stopping.signal.aborted ? `stopped by a signal; ${conclusion}` : conclusion);
-} finally {
-  // Nothing should be left by now; if something is, it must not delay the end.
-  deadlineSignal(LINGER_MS).addEventListener('abort', () => process.kill(process.pid, 'SIGKILL'));
+  console.log(stopping.signal.aborted ? `stopped; ${conclusion}` : conclusion);
 }

@@ -63,7 +63,9 @@ describe('packages', () => {
       >;
       const versions = Object.entries({ ...dependencies, ...devDependencies });
       return versions.flatMap(([name, version]) =>
-        /^(\d+\.\d+\.\d+(-[\w.]+)?|workspace:\*|catalog:)$/.test(version) ? [] : [`${path}: ${name} ${version}`],
+        /^(\d+\.\d+\.\d+(-[\w.]+)?|workspace:\*|catalog:|link:\.\.\/.+)$/.test(version)
+          ? []
+          : [`${path}: ${name} ${version}`],
       );
     });
     expect(loose).toEqual([]);

@@ -21,6 +21,7 @@ const RAW = join(import.meta.dirname, '../peers/servers/raw-main.ts');
 export const monitorPagesRow: Row = {
   goal: 18,
   title: 'dashboard and metrics',
+  needs: ['wrk'],
   async open(bench) {
     const ours = await openOurStore(bench, 'bench_pages');
     await makeHistory(ours, ISSUES, TASKS);

@@ -34,8 +34,13 @@ export interface Report {
 export async function runBench(options: BenchOptions): Promise<Report> {
   const startedAt = new Date();
   for (const folder of [options.dataDir, options.workDir]) await mkdir(folder, { recursive: true });
+  options.say(`starting Postgres in ${options.dataDir}`);
   const server = await startServer(options.dataDir);
+  // Statements in flight fail, and with them the row that awaits them.
+  const stop = () => void server.stop().catch(() => undefined);
+  options.signal.addEventListener('abort', stop, { once: true });
   try {
+    options.signal.throwIfAborted();
     const machine = await describeMachine(server.version, options.dataDir);
     options.say(machineLine(machine));
     const steal = stealShare();
@@ -60,6 +65,7 @@ export async function runBench(options: BenchOptions): Promise<Report> {
     }
     return { ...report, steal: steal(), seconds: (Date.now() - startedAt.getTime()) / 1000 };
   } finally {
+    options.signal.removeEventListener('abort', stop);
     await server.stop();
   }
 }

@@ -1,5 +1,6 @@
 import type { StopStack } from '@pipeline/runtime';
 import type { Sample } from '../measure/sample.ts';
+import type { Program } from './programs.ts';
 import type { BenchServer } from './server.ts';
 
 /** One of those that are compared. */
@@ -36,6 +37,8 @@ export interface Fact {
 export interface Row {
   goal: number;
   title: string;
+  /** Programs that must be installed on this machine. */
+  needs?: readonly Program[];
   /** Builds what the row needs; whatever it starts it adds to `bench.stack`, which is stopped after the row. */
   open(bench: Bench): Promise<Opened>;
 }

@@ -5,8 +5,7 @@ import { hostedSurface, monitorSurface } from '@pipeline/contract';
 import { withSecretFiles } from '@pipeline/runtime/secret-files';
 import type { Command } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
-import { diffCommand } from './diff/diff-command.ts';
-import { type ContractOptions, contractCommand, EXIT, UsageCommand } from './options.ts';
+import { type ContractOptions, contractCommand, EXIT } from './options.ts';
 import { badgeText } from './report/badge.ts';
 import { reportJson } from './report/json.ts';
 import { junitText } from './report/junit.ts';
@@ -105,13 +104,9 @@ function givenOf(options: Options) {
   };
 }
 
-const [subcommand, ...rest] = process.argv.slice(2);
-const isDiff = subcommand === 'diff';
-const command: Command = isDiff
-  ? diffCommand(new UsageCommand('pipeline-contract diff'), EXIT)
-  : contractCommand(manifest.version).action(() => testTarget(command));
+const command: Command = contractCommand(manifest.version).action(() => testTarget(command));
 
-command.parseAsync(isDiff ? rest : process.argv.slice(2), { from: 'user' }).catch((error: unknown) => {
+command.parseAsync(process.argv.slice(2), { from: 'user' }).catch((error: unknown) => {
   if (!(error instanceof TargetError)) throw error;
   command.error(`error: ${error.message}`, { exitCode: EXIT.config });
 });

@@ -70,12 +70,10 @@ visible to every user of the machine. Nothing is changed without --write, but th
 program of the run and end its connections. With --write owner/name, a track, issues and tasks of that
 repo are changed and restored, and nothing else is. --write alone sends requests that change anything: point it at a scratch target only.
 
-pipeline-contract diff --help shows how to compare two OpenAPI documents.
-
 Exit status: 0 nothing found, 1 findings, 2 wrong usage, 78 a target that does not answer or refuses the credentials.`;
 
 /** Ends with 2 on wrong usage, unless another status is given. */
-export class UsageCommand extends Command {
+class UsageCommand extends Command {
   override error(message: string, options?: Parameters<Command['error']>[1]): never {
     // Commander gives 1 for a wrong value of an option.
     const { exitCode = 1 } = options ?? {};

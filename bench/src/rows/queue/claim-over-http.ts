@@ -17,6 +17,7 @@ import { issueWork, makeIssueWork } from './issue-work.ts';
 export const claimOverHttpRow: Row = {
   goal: 7,
   title: 'claim and report over HTTP',
+  needs: ['pgbench'],
   async open(bench) {
     const count = bench.quick ? 1_600 : 2_400;
     const ours = await openOurStore(bench, 'bench_claims');

@@ -18,6 +18,7 @@ const FEW = 20_000;
 export const reportRow: Row = {
   goal: 15,
   title: 'whole report over HTTP',
+  needs: ['pgbench'],
   async open(bench) {
     const issues = bench.quick ? 100_000 : 1_000_000;
     const count = bench.quick ? 1_600 : 2_400;

@@ -10,6 +10,7 @@ import { costOf, openReadWorld } from './world.ts';
 export const bearerCheckRow: Row = {
   goal: 16,
   title: 'bearer check',
+  needs: ['pgbench', 'wrk'],
   async open(bench) {
     const world = await openReadWorld(bench);
     const list = world.asksOf(({ slug }) => `/api/cli/issues?repo=${slug}&limit=50`);

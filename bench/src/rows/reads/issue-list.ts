@@ -16,6 +16,7 @@ const PATH = '/api/cli/issues';
 export const issueListRow: Row = {
   goal: 2,
   title: 'issue list',
+  needs: ['pgbench', 'wrk'],
   async open(bench) {
     const world = await openReadWorld(bench);
     await world.execute(PAGE_INDEX);

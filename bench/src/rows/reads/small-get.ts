@@ -10,6 +10,7 @@ import { openReadWorld, type ReadWorld, textOf } from './world.ts';
 export const smallGetRow: Row = {
   goal: 1,
   title: 'small authenticated GET',
+  needs: ['pgbench', 'wrk'],
   async open(bench) {
     const world = await openReadWorld(bench);
     const asks = world.asksOf(({ slug }) => `/api/cli/bootstrap?repo=${slug}`);

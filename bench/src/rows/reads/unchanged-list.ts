@@ -9,6 +9,7 @@ import { openReadWorld } from './world.ts';
 export const unchangedListRow: Row = {
   goal: 3,
   title: 'unchanged issue list',
+  needs: ['pgbench', 'wrk'],
   async open(bench) {
     const world = await openReadWorld(bench);
     const asks: Ask[] = [];

@@ -7,6 +7,7 @@ import { openReadWorld, textOf } from './world.ts';
 export const whyRow: Row = {
   goal: 4,
   title: 'why of an issue',
+  needs: ['pgbench', 'wrk'],
   async open(bench) {
     const world = await openReadWorld(bench);
     const numbers = [1, 2, 3, 4, 5].map((part) => Math.ceil((world.readable.issuesOfRepo * part) / 5));

@@ -16,7 +16,7 @@ const WITHOUT_OWN_PAGES = '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimP
 export const CHROMIUM: string | undefined = PLACES.find((path) => existsSync(path));
 
 /**
- * Options of Playwright and Puppeteer that start the Chromium of this machine.
+ * Options of Playwright that start the Chromium of this machine.
  * @throws Error where none is installed.
  */
 export function launchOptions(...args: string[]): { executablePath: string; args: string[] } {

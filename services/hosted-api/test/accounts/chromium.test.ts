@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { launchOptions } from '@pipeline/testing/chromium';
 import { closedWithFile, serverClosedWithFile } from '@pipeline/testing/closing';
 import { inBrowser } from '@pipeline/testing/in-browser';
-import puppeteer, { type Browser, type Page, type SerializedAXNode } from 'puppeteer-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { authorizeUrl, PASSWORD, redeem, testOauth } from '../oauth/oauth-world.ts';
 
 inBrowser('in Chromium', () => {
@@ -28,7 +28,7 @@ inBrowser('in Chromium', () => {
   const seen: string[] = [];
 
   beforeAll(async () => {
-    browser = await puppeteer.launch(launchOptions());
+    browser = await chromium.launch(launchOptions());
     closedWithFile(() => browser.close());
     // The program redirects again, as many do: browsers apply the policy of the form to that redirect, too.
     const program = createServer((request, response) => {
@@ -44,23 +44,23 @@ inBrowser('in Chromium', () => {
 
   /** A page of a browser that has no cookies; what it complains about is kept. */
   const open = async () => {
-    const context = await browser.createBrowserContext();
+    const context = await browser.newContext({ viewport: { width: 360, height: 640 }, isMobile: true });
     const page = await context.newPage();
-    await page.setViewport({ width: 360, height: 640, isMobile: true });
     const complaints: string[] = [];
     page.on('console', (message) => complaints.push(message.text()));
     page.on('requestfailed', (request) => complaints.push(`${request.url()} ${request.failure()?.errorText}`));
     return { page, complaints, close: () => context.close() };
   };
   const press = (page: Page, selector: string) =>
-    Promise.all([page.waitForNavigation(), page.locator(selector).click()]);
+    Promise.all([page.waitForNavigation(), page.locator(selector).first().click()]);
   const logIn = async (page: Page, email: string, password = PASSWORD) => {
     await page.locator('#email').fill(email);
     await page.locator('#password').fill(password);
     await press(page, 'form[action="/account/login"] button');
   };
   /** Returns whether the page can be read on a narrow screen without moving it sideways. */
-  const fits = (page: Page) => page.$eval('html', (root) => root.scrollWidth <= root.clientWidth);
+  const fits = (page: Page) =>
+    page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth');
 
   test('a person logs in, allows, and the redirects to the program are followed', async () => {
     const person = await world.person('acme');
@@ -70,8 +70,8 @@ inBrowser('in Chromium', () => {
     expect(await page.title()).toBe('Log in to Pipeline');
     expect(await fits(page)).toBe(true);
     await logIn(page, person.email, 'a wrong password');
-    expect(await page.$eval('[role=alert]', (alert) => alert.textContent)).toBe('The email or the password is wrong.');
-    expect(await page.$eval('#email', (field) => field.getAttribute('value'))).toBe(person.email);
+    expect(await page.locator('[role=alert]').textContent()).toBe('The email or the password is wrong.');
+    expect(await page.locator('#email').getAttribute('value')).toBe(person.email);
     await logIn(page, person.email);
     expect(await page.title()).toBe('Allow Reader to read your pipeline? - Pipeline');
     expect(await fits(page)).toBe(true);
@@ -84,13 +84,13 @@ inBrowser('in Chromium', () => {
     const tokens = await redeem(world, clientId, code, { redirect_uri: callback });
     expect(await world.call(tokens.access)).toBe(200);
     await page.goto(`${world.front.url}/account/connections`);
-    expect(await page.$eval('main', (main) => main.textContent)).toContain('Reader');
+    expect(await page.locator('main').textContent()).toContain('Reader');
     expect(await fits(page)).toBe(true);
     await press(page, 'a.bad');
     expect(await page.title()).toBe('End the connection of Reader? - Pipeline');
     expect(await fits(page)).toBe(true);
     await press(page, 'button.bad');
-    expect(await page.$eval('[role=status]', (status) => status.textContent)).toContain('was ended');
+    expect(await page.locator('[role=status]').textContent()).toContain('was ended');
     expect(await world.call(tokens.access)).toBe(401);
     await close();
   });
@@ -113,21 +113,12 @@ inBrowser('in Chromium', () => {
   test('fields have labels, and the style sheet is let through by its hash', async () => {
     const { page, complaints, close } = await open();
     await page.goto(`${world.front.url}/account/login`);
-    const named = ({ role, name, children = [] }: SerializedAXNode): string[] => [
-      `${role} ${name}`,
-      ...children.flatMap(named),
-    ];
-    const root = await page.accessibility.snapshot();
-    const names = root ? named(root) : [];
-    expect(names).toEqual(
-      expect.arrayContaining(['heading Log in to Pipeline', 'textbox Email', 'textbox Password', 'button Log in']),
-    );
-    const [width, height] = await page.$eval('button', (button) => {
-      const box = button.getBoundingClientRect();
-      return [box.width, box.height];
-    });
-    expect(width).toBeGreaterThanOrEqual(44);
-    expect(height).toBeGreaterThanOrEqual(44);
+    const tree = await page.locator('body').ariaSnapshot();
+    for (const named of ['heading "Log in to Pipeline"', 'textbox "Email"', 'textbox "Password"', 'button "Log in"'])
+      expect(tree).toContain(`- ${named}`);
+    const box = await page.locator('button').first().boundingBox();
+    expect(box?.width).toBeGreaterThanOrEqual(44);
+    expect(box?.height).toBeGreaterThanOrEqual(44);
     expect(complaints.filter((text) => /policy/i.test(text))).toEqual([]);
     await close();
   });
