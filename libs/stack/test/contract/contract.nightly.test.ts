@@ -1,11 +1,13 @@
+/** The heavy checks against both services, which are started once. Generated requests come last: they change anything. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { hostedSurface, monitorSurface } from '@pipeline/contract';
-import { CHECK_SUITES, problemCount, runSuites } from '@pipeline/contract-tests';
+import { CHECK_SUITES, problemCount, reportText, runSuites } from '@pipeline/contract-tests';
 import { mutantKinds } from './mutants.ts';
 import { MutatingProxy } from './mutating-proxy.ts';
 import { contractTarget, SCRATCH, SELECTION } from './target.ts';
 
 const target = contractTarget();
+
 const { urls } = target;
 const proxies = [
   new MutatingProxy(hostedSurface, () => urls.hosted),
@@ -42,3 +44,11 @@ test('the checks find every target that breaks the contract in one place', async
   expect(survived).toEqual([]);
   expect(mutants.length).toBeGreaterThanOrEqual(60);
 }, 1_200_000);
+
+/** The same requests each time. A larger run on a running stack is described in libs/contract-tests/README.md. */
+test('both services answer generated requests as they declare', async () => {
+  const report = await runSuites(await target.open(), { ...SELECTION, suite: ['property'], write: true });
+  expect(report.property?.findings.length === 0 ? '' : reportText(report)).toBe('');
+  expect(report.property?.tally.requests).toBeGreaterThanOrEqual(SELECTION.runs);
+  expect(report.property?.skipped).toEqual({});
+}, 900_000);
