@@ -6,6 +6,8 @@ import type { Page } from 'playwright-core';
 import { logIn } from '../browser.ts';
 import { address, api, database, open, post } from './dashboard.ts';
 
+/** The longest wait before the page connects again. */
+const LONGEST_WAIT_MS = 30_000;
 /** Events that the monitor sends again to a client that comes back. */
 const REPLAYED = 100;
 
@@ -57,6 +59,7 @@ inBrowser('the dashboard', () => {
     const [issue] = await issues();
     if (!issue) throw new Error('the history has no issue that is analyzed');
     const { page } = await open(1440, 'light');
+    await page.clock.install();
     let refusals = 0;
     await page.route('**/api/events', async (route) => {
       refusals += 1;
@@ -67,6 +70,7 @@ inBrowser('the dashboard', () => {
     await page.getByRole('button', { name: /^Reconnecting.*try 2/ }).waitFor();
     expect(refusals).toBeGreaterThan(0);
     await page.unroute('**/api/events');
+    await page.clock.fastForward(LONGEST_WAIT_MS);
     await live(page).waitFor();
     await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     await post(`/api${pathOf(issue)}/pause`);

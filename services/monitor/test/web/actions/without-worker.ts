@@ -7,6 +7,8 @@ import { admit, type Bench, makeBench } from '../../support/bench.ts';
 import { findings, logIn } from '../browser.ts';
 import { address, database, open, pipeline } from './dashboard.ts';
 
+/** How often the overview reads the queue. */
+const QUEUE_POLL_MS = 10_000;
 const OLGA = { type: 'operator' as const, id: 'olga', agent: null };
 
 inBrowser('the overview', () => {
@@ -23,6 +25,7 @@ inBrowser('the overview', () => {
 
   test('has a card for tasks without a worker, which goes when one comes and returns when it is drained', async () => {
     const { page } = await open(1440, 'light');
+    await page.clock.install();
     await page.goto(address());
     await logIn(page);
     const card = page.getByRole('link', { name: /No worker for analyze tasks/ });
@@ -30,8 +33,10 @@ inBrowser('the overview', () => {
     expect(await findings(page)).toEqual([]);
     const facts = { name: 'new', hostname: '', version: '1.2.3', labels: {}, repos: ['acme/unserved'] };
     const id = await registerWorker(bench.engine, bench.tenantId, { ...facts, taskTypes: ['analyze'] });
+    await page.clock.fastForward(QUEUE_POLL_MS);
     await card.waitFor({ state: 'detached' });
     await drainWorker(bench.engine, id, true, OLGA);
+    await page.clock.fastForward(QUEUE_POLL_MS);
     await card.click();
     await page.getByText('Tasks of type analyze').waitFor();
     await page.getByText('Acme/Unserved#1').first().waitFor();
