@@ -37,6 +37,7 @@ inBrowser('the overview', () => {
     await card.waitFor({ state: 'detached' });
     await drainWorker(bench.engine, id, true, OLGA);
     await page.clock.fastForward(QUEUE_POLL_MS);
+    await pipeline().taskQueue.refresh();
     await card.click();
     await page.getByText('Tasks of type analyze').waitFor();
     await page.getByText('Acme/Unserved#1').first().waitFor();
