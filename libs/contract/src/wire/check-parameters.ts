@@ -23,8 +23,36 @@ type ProbeParameters = (pathAndQuery: string) => Promise<Probed>;
 
 /** Boundary values of parameters: numbers, slugs, times, lists, blanks, lengths, other scripts. */
 const TEXTS = [
-  ...['', ' ', '0', '1', '7', '-1', '+7', '07', ' 7', '7 ', '1e3', '0x10', '1.0', '1.5', '.5', 'NaN', 'Infinity'],
-  ...['2147483647', '2147483648', '9007199254740993', '9'.repeat(16), '9'.repeat(400), '4000', '1000001'],
+  ...[
+    '',
+    ' ',
+    '0',
+    '1',
+    '7',
+    '-1',
+    '+7',
+    '07',
+    ' 7',
+    '7 ',
+    '1e3',
+    '1e400',
+    '0x10',
+    '1.0',
+    '1.5',
+    '.5',
+    'NaN',
+    'Infinity',
+  ],
+  ...[
+    '2147483647',
+    '2147483648',
+    '-2147483649',
+    '9007199254740993',
+    '9'.repeat(16),
+    '9'.repeat(400),
+    '4000',
+    '1000001',
+  ],
   ...['acme/shop', 'ACME/Shop', 'acme', 'acme/', '/shop', 'a/b/c', '../x', './x', 'x/..', 'acme/sh op', 'acme/shöp'],
   ...[`${'o'.repeat(100)}/${'n'.repeat(100)}`, `${'o'.repeat(101)}/n`, 'acme/shop\n', 'a.b-c_d/..e'],
   ...['1h', '24h', '7d', '5s', '30m', '1w', '1234567s', 'today', 'yesterday', '2026-03-01', '2026-02-30', '2028-02-29'],
@@ -60,16 +88,23 @@ const TEXTS = [
 export const routesWithParameters = (surface: Surface): readonly AnyRoute[] =>
   surface.routes.filter((route) => route.method === 'get' && !route.undocumented && (route.params || route.query));
 
+/** What is sent to routes whose parameter an earlier route has as well: some refused texts, and one in so many valid ones. */
+const REPEATED_REFUSALS = 2;
+const REPEATED_SHARE = 6;
+/** Numbers of valid texts of which all are sent. */
+const FEW_TEXTS = 16;
+
 /**
  * Compares the documented schema of a route's path and query parameters with the values that the server accepts. The
  * server must accept every valid value and refuse every invalid one, unless the description states that it is clamped
- * or means the default.
+ * or means the default. The same parameter of several routes is checked by the same stage: the first route gets all
+ * values, the others get some that are refused and a share of the valid ones, another one each, for their handlers.
  * @returns one line per mismatch.
  */
 export async function parameterProblems(surface: Surface, route: AnyRoute, probe: ProbeParameters): Promise<string[]> {
   const parameters = parametersOf(surface, route);
   const problems = parameters.flatMap((parameter) =>
-    TEXTS.filter((text) => canBeSent(parameter, text)).map(async (text) => {
+    textsFor(surface, route, parameter).map(async (text) => {
       const answer = await probe(addressOf(route, parameters, { name: parameter.name, text }));
       const problem = problemOf(parameter, text, answer);
       return problem ? [`${parameter.in} ${parameter.name}=${JSON.stringify(text.slice(0, 60))}: ${problem}`] : [];
@@ -78,8 +113,59 @@ export async function parameterProblems(surface: Surface, route: AnyRoute, probe
   return (await Promise.all(problems)).flat();
 }
 
+function textsFor(surface: Surface, route: AnyRoute, parameter: Parameter): readonly string[] {
+  const texts = TEXTS.filter((text) => canBeSent(parameter, text));
+  if (firstRoutes(surface).get(keyOf(parameter)) === route.id) return texts;
+  const refused = texts.filter((text) => !isValidText(parameter.schema, text)).slice(0, REPEATED_REFUSALS);
+  const valid = texts.filter((text) => isValidText(parameter.schema, text));
+  if (valid.length <= FEW_TEXTS) return [...valid, ...refused];
+  const turn = surface.routes.indexOf(route);
+  return [...valid.filter((_text, index) => (index + turn) % REPEATED_SHARE === 0), ...refused];
+}
+
+/** Equal for parameters that accept the same texts. */
+function keyOf({
+  in: place,
+  name,
+  schema: { description: _description, ...schema },
+  description = '',
+}: Parameter): string {
+  return JSON.stringify([
+    place,
+    name,
+    schema,
+    description.includes('clamped'),
+    description.includes('means the default'),
+  ]);
+}
+
+const firstRoutesOf = new WeakMap<Surface, ReadonlyMap<string, string>>();
+
+/** Returns the id of the first route of each parameter. */
+function firstRoutes(surface: Surface): ReadonlyMap<string, string> {
+  const known = firstRoutesOf.get(surface);
+  if (known) return known;
+  const routes = routesWithParameters(surface).toReversed();
+  const first = new Map(
+    routes.flatMap((route) =>
+      parametersOf(surface, route).map((parameter): [string, string] => [keyOf(parameter), route.id]),
+    ),
+  );
+  firstRoutesOf.set(surface, first);
+  return first;
+}
+
+const documents = new WeakMap<Surface, ReturnType<typeof openApiDocument>>();
+
+/** Returns the document of a surface, which is made once. */
+function documentOf(surface: Surface): ReturnType<typeof openApiDocument> {
+  const document = documents.get(surface) ?? openApiDocument(surface);
+  documents.set(surface, document);
+  return document;
+}
+
 function parametersOf(surface: Surface, { path, method }: AnyRoute): Parameter[] {
-  const item = openApiDocument(surface).paths?.[path.replace('*}', '}')];
+  const item = documentOf(surface).paths?.[path.replace('*}', '}')];
   const { parameters = [] } = (item as Record<string, { parameters?: Parameter[] }>)[method] ?? {};
   return parameters.filter((one) => one.in === 'path' || one.in === 'query');
 }

@@ -14,6 +14,8 @@ export interface TestDatabase {
   readonly db: Db;
   /** Time that `svc_now()` returns in `store`; null = the present. Set it to hold the time, set it again to step it. */
   readonly clock: { now: Date | null };
+  /** Empties the tables and releases the clock: for the next tests of a file that need no rows of the former. */
+  clear(): Promise<void>;
   /** Another store on the same database; its opener closes it. */
   open(options?: Partial<StoreOptions>): Store;
   /**

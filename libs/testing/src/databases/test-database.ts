@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { openStore, type ServiceKind, type Store, type StoreOptions } from '@pipeline/store';
+import { clearTables } from '../history/clear.ts';
 import { closedWithFile } from '../processes/closing.ts';
 import type { Statement } from '../sql-lint/statement-rules.ts';
 import { TransactionLint } from '../sql-lint/transaction-rules.ts';
@@ -66,6 +67,10 @@ export function testDatabase(role: ServiceKind = 'monitor'): TestDatabase {
   return {
     clock,
     open,
+    async clear() {
+      clock.now = null;
+      await clearTables(opened(plain).fleet);
+    },
     defer: (close) => void deferred.push(close),
     get url() {
       return serviceUrl(opened(lent).url, role);

@@ -1,7 +1,7 @@
 import { beforeEach, expect } from '@jest/globals';
 import { DEFAULT_SETTINGS, type IntelligenceInput, type Settings } from '@pipeline/domain';
 import { type Engine, OpenAiEmbedder } from '@pipeline/engine';
-import type { TestDatabase } from '@pipeline/testing';
+import { type TestDatabase, testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { admit } from '../support/bench.ts';
 import type { Call } from '../support/served-app.ts';
@@ -43,7 +43,7 @@ export class IntelligenceWorld {
   retrieval: Settings['retrieval'] = DEFAULT_SETTINGS.retrieval;
   /** Number of the newest issue. */
   number = 0;
-  readonly bench = new Shop({
+  readonly bench = new Shop(testDatabase(), {
     settings: () => ({ ...DEFAULT_SETTINGS, retrieval: this.retrieval }),
     embedder: new OpenAiEmbedder({
       variables: { EMBEDDING_KEY: 's3cret' },

@@ -1,193 +1,475 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { claim, recordMessages, registerWorker } from '@pipeline/engine';
+import { LOG_LEVELS, type LogLevel } from '@pipeline/runtime';
 import { testDatabase } from '@pipeline/testing';
+import fc from 'fast-check';
+import { FoldedText } from '../../src/logs/folded-text.ts';
+import { LogFilter, type LogQuery } from '../../src/logs/log-filter.ts';
 import { LogIndex } from '../../src/logs/log-index.ts';
+import { searchLogs } from '../../src/logs/log-search.ts';
+import { Needle } from '../../src/logs/needle.ts';
 import { admit, type Bench, makeBench } from '../support/bench.ts';
 import { type Call, serveApp } from '../support/served-app.ts';
 
 const database = testDatabase();
-const NOW = new Date('2026-03-01T12:00:00.000Z');
-const storeWatch = { isConnected: true } as never;
 
-let dir: string;
-let call: Call;
-let bench: Bench;
-const closes: (() => Promise<void>)[] = [];
+describe('logs of the API', () => {
+  const NOW = new Date('2026-03-01T12:00:00.000Z');
+  const storeWatch = { isConnected: true } as never;
 
-beforeAll(async () => {
-  bench = await makeBench(database.store, 'acme/shop');
-});
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'logs-'));
-  const served = await serveApp({
-    pipeline: { engine: bench.engine, storeWatch },
-    logs: new LogIndex(dir),
-    now: () => NOW,
-  });
-  call = served.call;
-  closes.push(served.close);
-});
-afterEach(async () => {
-  for (const close of closes.splice(0)) await close();
-  await rm(dir, { recursive: true });
-});
+  let dir: string;
+  let call: Call;
+  let bench: Bench;
+  const closes: (() => Promise<void>)[] = [];
 
-const put = (...entries: object[]) =>
-  writeFile(join(dir, 'monitor.log'), entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
-const entry = (minutesAgo: number, msg: string, more: object = {}) => ({
-  timestamp: new Date(NOW.getTime() - minutesAgo * 60_000).toISOString(),
-  level: 'info',
-  msg,
-  agent: 'monitor',
-  ...more,
-});
-const msgs = (answer: { json: never }) => (answer.json as { items: { msg: string }[] }).items.map(({ msg }) => msg);
-
-describe('GET /api/logs', () => {
-  test('gives entries newest first, with all other fields as context, and how many match', async () => {
-    await put(entry(2, 'older'), entry(1, 'newer', { route: 'x', issue: 7, pid: 3 }));
-    const answer = await call('GET', '/api/logs?limit=1');
-    expect(answer).toMatchObject({
-      status: 200,
-      json: {
-        items: [{ msg: 'newer', level: 'info', agent: 'monitor', context: { route: 'x', issue: 7 } }],
-        page: { total: 2, limit: 1, offset: 0, hasMore: true },
-      },
-    });
-    expect(msgs(await call('GET', '/api/logs?limit=1&offset=1'))).toEqual(['older']);
-  });
-
-  test.each([
-    ['level=warn', ['bad', 'poor']],
-    ['level=fatal', []],
-    ['since=90s', ['good']],
-    ['since=2m', ['good', 'poor']],
-    ['since=2026-03-01T11:57:00Z', ['good', 'poor', 'bad']],
-    ['since=2026-03-01T13:58:00%2B02:00', ['good', 'poor']],
-    ['since=2026-03-01T11:58:00', ['good', 'poor']],
-    ['since=2026-03-01t11:58:00z', ['good', 'poor']],
-    ['since=1d&issue=7', ['poor']],
-    ['search=OO', ['good', 'poor']],
-    ['agent=monitor&search=', ['good', 'poor', 'bad']],
-    ['agent=hosted-api', []],
-    [`agent=${'x'.repeat(300)}`, []],
-    [`issue=${'7'.repeat(300)}`, []],
-    [`search=${'x'.repeat(2000)}`, []],
-    ['agent=&issue=&search=&limit=&offset=', ['good', 'poor', 'bad']],
-    ['since=2026-03-01T11:58:30', ['good']],
-    ['offset=200000', []],
-    ['offset=99999999999999999999', []],
-  ])('filters by %s', async (query, expected) => {
-    await put(entry(3, 'bad', { level: 'error' }), entry(2, 'poor', { level: 'warn', issue: 7 }), entry(1, 'good'));
-    const found = msgs(await call('GET', `/api/logs?${query}`));
-    expect(found.sort()).toEqual([...expected].sort());
-  });
-
-  test('clamps a limit that is too high', async () => {
-    expect((await call('GET', '/api/logs?limit=5000')).json).toMatchObject({ page: { limit: 1000, total: 0 } });
-    expect((await call('GET', '/api/logs')).json).toMatchObject({ page: { limit: 200 } });
-  });
-
-  test.each([
-    ['level=loud', 'level: must be one of debug, info, warn, error, fatal'],
-    ['since=yesterday', 'since: must be a timestamp, or a duration before now'],
-    ['limit=0', 'limit: must be 1 or more'],
-    ['limit=-5', 'limit: must be 1 or more'],
-    ['limit=ten', 'limit: must be a whole number'],
-    ['offset=-1', 'offset: must be 0 or more'],
-    ['offset=ten', 'offset: must be a whole number'],
-  ])('refuses %s with 400', async (query, message) => {
-    const answer = await call('GET', `/api/logs?${query}`);
-    expect(answer).toMatchObject({ status: 400, json: { code: 'INVALID_INPUT' } });
-    expect((answer.json as { error: string }).error).toContain(message);
-  });
-
-  test('needs neither a store nor a folder', async () => {
-    const { call: bare, close } = await serveApp();
-    closes.push(close);
-    expect(await bare('GET', '/api/logs')).toMatchObject({ status: 200, json: { items: [], page: { total: 0 } } });
-  });
-});
-
-describe('GET /api/logs/messages', () => {
-  let taskId: string;
   beforeAll(async () => {
-    await admit(bench, 7);
-    const { engine, tenantId } = bench;
-    const worker = { name: 'w', hostname: 'h', version: '1', repos: [], taskTypes: ['analyze'], labels: {} };
-    const workerId = await registerWorker(engine, tenantId, worker);
-    const task = await claim(engine, { tenantId, workerId, taskTypes: ['analyze'], repoIds: null });
-    if (!task) throw new Error('nothing to claim');
-    taskId = task.id;
-    const base = { role: 'assistant', toolName: null, content: null };
-    await recordMessages(engine, { tenantId, taskId, claimToken: task.claimToken }, [
-      { ...base, invocationIndex: 1, sequence: 0, subtype: 'text', content: 'second call' },
-      { ...base, invocationIndex: 0, sequence: 0, subtype: 'text', content: 'hello' },
-      { ...base, invocationIndex: 0, sequence: 1, subtype: 'tool_use', toolName: 'grep', toolInput: { of: 'x' } },
-      { ...base, invocationIndex: 0, sequence: 2, subtype: 'tool_result', toolOutput: ['y'], content: 'y' },
-    ] as never);
+    bench = await makeBench(database.store, 'acme/shop');
   });
-  afterAll(() => database.db.deleteFrom('agent_messages').execute());
-
-  const of = 'owner=acme&repo=shop&issue=7';
-  const items = async (query: string) =>
-    ((await call('GET', `/api/logs/messages?${query}`)).json as { items: Record<string, unknown>[] }).items;
-
-  test('gives them in the order of calls and messages; what tools got and gave only on request', async () => {
-    const plain = await items(of);
-    expect(plain.map(({ sequence, content }) => [sequence, content])).toEqual([
-      [0, 'hello'],
-      [1, null],
-      [2, null],
-      [0, 'second call'],
-    ]);
-    expect(plain.some((item) => 'toolInput' in item || 'toolOutput' in item)).toBe(false);
-    const full = await items(`${of}&include=tools`);
-    expect(full[1]).toMatchObject({ taskId, toolName: 'grep', toolInput: { of: 'x' } });
-    expect(full[2]).toMatchObject({ toolOutput: ['y'], content: 'y' });
-    expect(full[2]).not.toHaveProperty('toolInput');
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'logs-'));
+    const served = await serveApp({
+      pipeline: { engine: bench.engine, storeWatch },
+      logs: new LogIndex(dir),
+      now: () => NOW,
+    });
+    call = served.call;
+    closes.push(served.close);
+  });
+  afterEach(async () => {
+    for (const close of closes.splice(0)) await close();
+    await rm(dir, { recursive: true });
   });
 
-  test('pages without a total, and filters by task and call', async () => {
-    const answer = await call('GET', `/api/logs/messages?${of}&limit=3&offset=1`);
-    expect(answer.json).toMatchObject({ page: { total: null, limit: 3, offset: 1, hasMore: false } });
-    const first = await call('GET', `/api/logs/messages?${of}&limit=3`);
-    expect(first.json).toMatchObject({ page: { hasMore: true } });
-    expect(await items(`${of}&invocation=1`)).toHaveLength(1);
-    expect(await items(`${of}&taskId=${taskId}`)).toHaveLength(4);
-    expect(await items(`${of}&taskId=0198c5a4-7c1e-7000-8000-000000000001`)).toEqual([]);
+  const put = (...entries: object[]) =>
+    writeFile(join(dir, 'monitor.log'), entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+  const entry = (minutesAgo: number, msg: string, more: object = {}) => ({
+    timestamp: new Date(NOW.getTime() - minutesAgo * 60_000).toISOString(),
+    level: 'info',
+    msg,
+    agent: 'monitor',
+    ...more,
   });
+  const msgs = (answer: { json: never }) => (answer.json as { items: { msg: string }[] }).items.map(({ msg }) => msg);
 
-  test('clamps the limit; an unknown issue or repo has no messages', async () => {
-    expect((await call('GET', `/api/logs/messages?${of}&limit=9999`)).json).toMatchObject({ page: { limit: 2000 } });
-    expect((await call('GET', `/api/logs/messages?${of}&limit=0`)).json).toMatchObject({ page: { limit: 1 } });
-    expect(await items('owner=acme&repo=shop&issue=99')).toEqual([]);
-    expect(await items('owner=acme&repo=none&issue=7')).toEqual([]);
-  });
+  describe('GET /api/logs', () => {
+    test('gives entries newest first, with all other fields as context, and how many match', async () => {
+      await put(entry(2, 'older'), entry(1, 'newer', { route: 'x', issue: 7, pid: 3 }));
+      const answer = await call('GET', '/api/logs?limit=1');
+      expect(answer).toMatchObject({
+        status: 200,
+        json: {
+          items: [{ msg: 'newer', level: 'info', agent: 'monitor', context: { route: 'x', issue: 7 } }],
+          page: { total: 2, limit: 1, offset: 0, hasMore: true },
+        },
+      });
+      expect(msgs(await call('GET', '/api/logs?limit=1&offset=1'))).toEqual(['older']);
+    });
 
-  test.each([
-    'repo=shop&issue=7',
-    'owner=acme&issue=7',
-    'owner=acme&repo=shop',
-    'owner=acme&repo=shop&issue=x',
-    `${of}&invocation=-1`,
-    `${of}&taskId=1`,
-    `${of}&limit=ten`,
-    `${of}&include=all`,
-  ])('refuses %s with 400 INVALID_INPUT', async (query) => {
-    const answer = await call('GET', `/api/logs/messages?${query}`);
-    expect(answer).toMatchObject({ status: 400, json: { code: 'INVALID_INPUT' } });
-  });
+    test.each([
+      ['level=warn', ['bad', 'poor']],
+      ['level=fatal', []],
+      ['since=90s', ['good']],
+      ['since=2m', ['good', 'poor']],
+      ['since=2026-03-01T11:57:00Z', ['good', 'poor', 'bad']],
+      ['since=2026-03-01T13:58:00%2B02:00', ['good', 'poor']],
+      ['since=2026-03-01T11:58:00', ['good', 'poor']],
+      ['since=2026-03-01t11:58:00z', ['good', 'poor']],
+      ['since=1d&issue=7', ['poor']],
+      ['search=OO', ['good', 'poor']],
+      ['agent=monitor&search=', ['good', 'poor', 'bad']],
+      ['agent=hosted-api', []],
+      [`agent=${'x'.repeat(300)}`, []],
+      [`issue=${'7'.repeat(300)}`, []],
+      [`search=${'x'.repeat(2000)}`, []],
+      ['agent=&issue=&search=&limit=&offset=', ['good', 'poor', 'bad']],
+      ['since=2026-03-01T11:58:30', ['good']],
+      ['offset=200000', []],
+      ['offset=99999999999999999999', []],
+    ])('filters by %s', async (query, expected) => {
+      await put(entry(3, 'bad', { level: 'error' }), entry(2, 'poor', { level: 'warn', issue: 7 }), entry(1, 'good'));
+      const found = msgs(await call('GET', `/api/logs?${query}`));
+      expect(found.sort()).toEqual([...expected].sort());
+    });
 
-  test('answers 503 without a store', async () => {
-    const { call: bare, close } = await serveApp();
-    closes.push(close);
-    expect(await bare('GET', `/api/logs/messages?${of}`)).toMatchObject({
-      status: 503,
-      json: { code: 'STORE_UNAVAILABLE' },
+    test('clamps a limit that is too high', async () => {
+      expect((await call('GET', '/api/logs?limit=5000')).json).toMatchObject({ page: { limit: 1000, total: 0 } });
+      expect((await call('GET', '/api/logs')).json).toMatchObject({ page: { limit: 200 } });
+    });
+
+    test.each([
+      ['level=loud', 'level: must be one of debug, info, warn, error, fatal'],
+      ['since=yesterday', 'since: must be a timestamp, or a duration before now'],
+      ['limit=0', 'limit: must be 1 or more'],
+      ['limit=-5', 'limit: must be 1 or more'],
+      ['limit=ten', 'limit: must be a whole number'],
+      ['offset=-1', 'offset: must be 0 or more'],
+      ['offset=ten', 'offset: must be a whole number'],
+    ])('refuses %s with 400', async (query, message) => {
+      const answer = await call('GET', `/api/logs?${query}`);
+      expect(answer).toMatchObject({ status: 400, json: { code: 'INVALID_INPUT' } });
+      expect((answer.json as { error: string }).error).toContain(message);
+    });
+
+    test('needs neither a store nor a folder', async () => {
+      const { call: bare, close } = await serveApp();
+      closes.push(close);
+      expect(await bare('GET', '/api/logs')).toMatchObject({ status: 200, json: { items: [], page: { total: 0 } } });
     });
   });
+
+  describe('GET /api/logs/messages', () => {
+    let taskId: string;
+    beforeAll(async () => {
+      await admit(bench, 7);
+      const { engine, tenantId } = bench;
+      const worker = { name: 'w', hostname: 'h', version: '1', repos: [], taskTypes: ['analyze'], labels: {} };
+      const workerId = await registerWorker(engine, tenantId, worker);
+      const task = await claim(engine, { tenantId, workerId, taskTypes: ['analyze'], repoIds: null });
+      if (!task) throw new Error('nothing to claim');
+      taskId = task.id;
+      const base = { role: 'assistant', toolName: null, content: null };
+      await recordMessages(engine, { tenantId, taskId, claimToken: task.claimToken }, [
+        { ...base, invocationIndex: 1, sequence: 0, subtype: 'text', content: 'second call' },
+        { ...base, invocationIndex: 0, sequence: 0, subtype: 'text', content: 'hello' },
+        { ...base, invocationIndex: 0, sequence: 1, subtype: 'tool_use', toolName: 'grep', toolInput: { of: 'x' } },
+        { ...base, invocationIndex: 0, sequence: 2, subtype: 'tool_result', toolOutput: ['y'], content: 'y' },
+      ] as never);
+    });
+    afterAll(() => database.db.deleteFrom('agent_messages').execute());
+
+    const of = 'owner=acme&repo=shop&issue=7';
+    const items = async (query: string) =>
+      ((await call('GET', `/api/logs/messages?${query}`)).json as { items: Record<string, unknown>[] }).items;
+
+    test('gives them in the order of calls and messages; what tools got and gave only on request', async () => {
+      const plain = await items(of);
+      expect(plain.map(({ sequence, content }) => [sequence, content])).toEqual([
+        [0, 'hello'],
+        [1, null],
+        [2, null],
+        [0, 'second call'],
+      ]);
+      expect(plain.some((item) => 'toolInput' in item || 'toolOutput' in item)).toBe(false);
+      const full = await items(`${of}&include=tools`);
+      expect(full[1]).toMatchObject({ taskId, toolName: 'grep', toolInput: { of: 'x' } });
+      expect(full[2]).toMatchObject({ toolOutput: ['y'], content: 'y' });
+      expect(full[2]).not.toHaveProperty('toolInput');
+    });
+
+    test('pages without a total, and filters by task and call', async () => {
+      const answer = await call('GET', `/api/logs/messages?${of}&limit=3&offset=1`);
+      expect(answer.json).toMatchObject({ page: { total: null, limit: 3, offset: 1, hasMore: false } });
+      const first = await call('GET', `/api/logs/messages?${of}&limit=3`);
+      expect(first.json).toMatchObject({ page: { hasMore: true } });
+      expect(await items(`${of}&invocation=1`)).toHaveLength(1);
+      expect(await items(`${of}&taskId=${taskId}`)).toHaveLength(4);
+      expect(await items(`${of}&taskId=0198c5a4-7c1e-7000-8000-000000000001`)).toEqual([]);
+    });
+
+    test('clamps the limit; an unknown issue or repo has no messages', async () => {
+      expect((await call('GET', `/api/logs/messages?${of}&limit=9999`)).json).toMatchObject({ page: { limit: 2000 } });
+      expect((await call('GET', `/api/logs/messages?${of}&limit=0`)).json).toMatchObject({ page: { limit: 1 } });
+      expect(await items('owner=acme&repo=shop&issue=99')).toEqual([]);
+      expect(await items('owner=acme&repo=none&issue=7')).toEqual([]);
+    });
+
+    test.each([
+      'repo=shop&issue=7',
+      'owner=acme&issue=7',
+      'owner=acme&repo=shop',
+      'owner=acme&repo=shop&issue=x',
+      `${of}&invocation=-1`,
+      `${of}&taskId=1`,
+      `${of}&limit=ten`,
+      `${of}&include=all`,
+    ])('refuses %s with 400 INVALID_INPUT', async (query) => {
+      const answer = await call('GET', `/api/logs/messages?${query}`);
+      expect(answer).toMatchObject({ status: 400, json: { code: 'INVALID_INPUT' } });
+    });
+
+    test('answers 503 without a store', async () => {
+      const { call: bare, close } = await serveApp();
+      closes.push(close);
+      expect(await bare('GET', `/api/logs/messages?${of}`)).toMatchObject({
+        status: 503,
+        json: { code: 'STORE_UNAVAILABLE' },
+      });
+    });
+  });
+
+  afterAll(() => database.clear());
+});
+
+describe('the search of logs', () => {
+  let dir: string;
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'logs-'));
+  });
+  afterEach(() => rm(dir, { recursive: true }));
+
+  const ANY: LogQuery = { agent: null, level: null, issue: null, since: null, search: null };
+  const START = Date.parse('2026-03-01T12:00:00.000Z');
+  const at = (seconds: number) => new Date(START + seconds * 1000).toISOString();
+  const line = (seconds: number, msg: string, more: Record<string, unknown> = {}) =>
+    `${JSON.stringify({ timestamp: at(seconds), level: 'info', msg, agent: 'x', ...more })}\n`;
+  const put = (name: string, ...lines: string[]) => writeFile(join(dir, name), lines.join(''));
+
+  const search = async (query: Partial<LogQuery> = {}, page = { limit: 100, offset: 0 }, index = new LogIndex(dir)) => {
+    const { entries, total } = await searchLogs(index, { ...ANY, ...query }, page, new AbortController().signal);
+    return { msgs: entries.map(({ msg }) => msg), total, entries };
+  };
+
+  describe('a search', () => {
+    test('merges all files, newest first', async () => {
+      await put('monitor.log', line(1, 'a'), line(4, 'd'));
+      await put('hosted-api.log', line(2, 'b'), line(3, 'c'));
+      const { msgs, total, entries } = await search();
+      expect([msgs, total]).toEqual([['d', 'c', 'b', 'a'], 4]);
+      expect(entries.map(({ agent }) => agent)).toEqual(['monitor', 'hosted-api', 'hosted-api', 'monitor']);
+    });
+
+    test('of two entries with one timestamp the later line is the newer one', async () => {
+      await put('monitor.log', line(1, 'first'), line(1, 'second'));
+      expect((await search()).msgs).toEqual(['second', 'first']);
+    });
+
+    test('gives the right page at any offset of a long log', async () => {
+      const all = Array.from({ length: 40_000 }, (_, n) => line(n / 7, `line ${n}`, { filler: 'x'.repeat(80) }));
+      for (const [k, name] of ['monitor.log', 'hosted-api.log', 'worker.log'].entries()) {
+        await put(name, ...all.filter((_, n) => n % 3 === k));
+      }
+      for (const offset of [0, 9_999, 20_000, 33_333, 39_998, 40_000, 200_000, 2_000_000_000]) {
+        const { msgs, total } = await search({}, { limit: 3, offset });
+        const expected = [1, 2, 3].map((k) => 40_000 - offset - k).filter((n) => n >= 0);
+        expect([total, msgs]).toEqual([40_000, expected.map((n) => `line ${n}`)]);
+      }
+    });
+
+    test('reads what rotation left, gzipped or not, under the name of the agent', async () => {
+      await put('monitor.log', line(9, 'newest'));
+      await put('monitor1.log', line(8, 'by our logger'));
+      await put('monitor.log.1', line(7, 'by logrotate'));
+      await put('monitor.log-20260301', line(6, 'by date'));
+      await writeFile(join(dir, 'monitor.log.2.gz'), gzipSync(line(5, 'zipped') + line(4, 'zipped too')));
+      await put('worker-1.log', line(3, 'its own name'));
+      const { msgs } = await search({ agent: 'monitor' });
+      expect(msgs).toEqual(['newest', 'by our logger', 'by logrotate', 'by date', 'zipped', 'zipped too']);
+      expect((await search({ agent: 'worker-1' })).msgs).toEqual(['its own name']);
+      expect((await search({ agent: '../monitor' })).total).toBe(0);
+    });
+
+    test('a folder that is missing, or a file in its place, gives nothing', async () => {
+      const nowhere = { limit: 10, offset: 0 };
+      expect((await search({}, nowhere, new LogIndex(join(dir, 'missing')))).total).toBe(0);
+      await put('monitor.log', line(1, 'x'));
+      expect((await search({}, nowhere, new LogIndex(join(dir, 'monitor.log')))).total).toBe(0);
+      await mkdir(join(dir, 'folder.log'));
+      expect((await search()).total).toBe(1);
+    });
+
+    test('passes over what is no entry: other output, a line cut off, one that is being written', async () => {
+      await put('monitor.log', 'listening on 8090\n', line(1, 'good'), '\n', line(2, 'cut off').slice(0, -8), '\n');
+      await appendFile(join(dir, 'monitor.log'), line(3, 'half').trimEnd());
+      expect(await search()).toMatchObject({ msgs: ['good'], total: 1 });
+      await appendFile(join(dir, 'monitor.log'), '\n');
+      expect(await search()).toMatchObject({ msgs: ['half', 'good'], total: 2 });
+    });
+
+    test('understands other loggers', async () => {
+      await put(
+        'agent.log',
+        `${JSON.stringify({ level: 'WARNING', time: START, message: 'theirs', pid: 7, task: 't' })}\n`,
+        `${JSON.stringify({ msg: 'late', level: 'trace', timestamp: '2026-03-01T14:00:05+02:00' })}\n`,
+      );
+      expect((await search()).entries).toEqual([
+        { timestamp: at(5), level: 'debug', msg: 'late', agent: 'agent', context: {} },
+        { timestamp: at(0), level: 'warn', msg: 'theirs', agent: 'agent', context: { task: 't' } },
+      ]);
+    });
+
+    test('matches the issue as number or text, and not a longer one', async () => {
+      await put('a.log', line(1, 'n', { issue: 7 }), line(2, 't', { issue: '7' }), line(3, 'no', { issue: 77 }));
+      await put('b.log', line(4, 'says "issue":7'), line(5, 'deeper', { task: { issue: 7 } }));
+      expect((await search({ issue: '7' })).msgs).toEqual(['t', 'n']);
+    });
+
+    test.each(['İstanbul', 'naïve ÉTÉ', 'a "quoted" \\ back', 'tab\there', '$^*[x](y)', '🙂 ok', '\n'])(
+      'finds %j whatever its case and its spelling in JSON',
+      async (text) => {
+        await put('a.log', line(1, `before ${text} after`), line(2, 'nothing of the kind'));
+        expect((await search({ search: text })).msgs).toEqual([`before ${text} after`]);
+        const plain = text.replace(/[a-z]+/gi, (word) => word.toUpperCase());
+        expect((await search({ search: plain })).total).toBe(1);
+      },
+    );
+
+    test('does not find what stands in other fields than the message', async () => {
+      await put('a.log', line(1, 'plain', { detail: 'secret word' }));
+      expect((await search({ search: 'word' })).total).toBe(0);
+    });
+
+    test('ends when its caller has gone', async () => {
+      await put('a.log', line(1, 'x'));
+      const gone = AbortSignal.abort(new Error('gone'));
+      await expect(searchLogs(new LogIndex(dir), ANY, { limit: 1, offset: 0 }, gone)).rejects.toThrow('gone');
+    });
+  });
+
+  describe('a needle', () => {
+    const plain = fc.string({ unit: fc.constantFrom(...'aAbBzZkK1-" {'), minLength: 1, maxLength: 6 });
+
+    test('is found in the lines that have it, in any spelling', () => {
+      fc.assert(
+        fc.property(plain, fc.array(plain, { maxLength: 8 }), (text, lines) => {
+          const bytes = Buffer.from(lines.map((one) => `${one}\n`).join(''));
+          const found = [...new Needle(text).lines(bytes)].sort((a, b) => a - b);
+          const starts = lines.map((_, n) => lines.slice(0, n).join('\n').length + Math.min(n, 1));
+          expect(found).toEqual(starts.filter((_, n) => lines[n]?.toLowerCase().includes(text.toLowerCase())));
+        }),
+        { numRuns: 500 },
+      );
+    });
+  });
+
+  describe('the index', () => {
+    test('follows a file that grows, is rotated, is emptied and is removed', async () => {
+      const index = new LogIndex(dir);
+      const page = { limit: 10, offset: 0 };
+      const now = async () => (await search({}, page, index)).msgs;
+      await put('a.log', line(1, 'one'));
+      expect(await now()).toEqual(['one']);
+      await appendFile(join(dir, 'a.log'), line(2, 'two'));
+      expect(await now()).toEqual(['two', 'one']);
+      await rename(join(dir, 'a.log'), join(dir, 'a1.log'));
+      await put('a.log', line(3, 'three'));
+      expect(await now()).toEqual(['three', 'two', 'one']);
+      expect((await search({ agent: 'a' }, page, index)).total).toBe(3);
+      await truncate(join(dir, 'a.log'));
+      await appendFile(join(dir, 'a.log'), line(4, '4'));
+      expect(await now()).toEqual(['4', 'two', 'one']);
+      await rm(join(dir, 'a1.log'));
+      expect(await now()).toEqual(['4']);
+    });
+
+    test('is exact over many blocks, also with lines out of order and lines longer than a block', async () => {
+      const long = 'y'.repeat(1_500_000);
+      const lines = Array.from({ length: 12_000 }, (_, n) => line((n * 7919) % 12_000, `m${n} ${'x'.repeat(250)}`));
+      lines.splice(5_000, 0, line(20_000, long));
+      await put('a.log', ...lines);
+      const all = await search({}, { limit: 3, offset: 0 });
+      expect([all.total, all.msgs[0]?.length]).toEqual([12_001, 1_500_000]);
+      expect(all.entries.slice(1).map(({ timestamp }) => timestamp)).toEqual([at(11_999), at(11_998)]);
+      expect((await search({ since: at(11_000) }, { limit: 1, offset: 500 })).total).toBe(1_001);
+      expect((await search({ search: 'm777 ' }, { limit: 1, offset: 0 })).total).toBe(1);
+    });
+  });
+
+  describe('any search of any logs', () => {
+    const entry = fc.record({
+      seconds: fc.nat(50),
+      level: fc.constantFrom(...LOG_LEVELS),
+      msg: fc.constantFrom('alpha', 'Beta', 'alphabet', 'ALPHA', 'no 12-5 bETa', ''),
+      issue: fc.option(fc.constantFrom(7, '7', 70)),
+    });
+    const files = fc.array(
+      fc.record({ name: fc.constantFrom('a', 'b'), gzipped: fc.boolean(), entries: fc.array(entry, { maxLength: 8 }) }),
+      { maxLength: 4 },
+    );
+    const query = fc.record({
+      agent: fc.option(fc.constantFrom('a', 'b', 'c')),
+      level: fc.option(fc.constantFrom(...LOG_LEVELS)),
+      issue: fc.option(fc.constantFrom('7', '70')),
+      since: fc.option(fc.nat(50).map(at)),
+      search: fc.option(fc.constantFrom('alpha', 'bet', 'BETA', '2-5 B', '12', '')),
+    });
+    const page = fc.record({ limit: fc.integer({ min: 1, max: 5 }), offset: fc.nat(6) });
+
+    test('finds what a plain filter over all entries finds', async () => {
+      await fc.assert(
+        fc.asyncProperty(files, query, page, async (written, wanted, { limit, offset }) => {
+          await rm(dir, { recursive: true });
+          await mkdir(dir);
+          for (const [n, { name, gzipped, entries }] of written.entries()) {
+            const text = entries.map(({ seconds, msg, ...more }) => line(seconds, msg, more)).join('');
+            const file = join(dir, `${name}.log.${n}${gzipped ? '.gz' : ''}`);
+            await writeFile(file, gzipped ? gzipSync(text) : text);
+          }
+          const rank = (level: LogLevel) => LOG_LEVELS.indexOf(level);
+          const expected = written
+            .flatMap(({ name, entries }) => entries.map((one) => ({ name, ...one })))
+            .filter(({ name }) => wanted.agent === null || name === wanted.agent)
+            .filter(({ level }) => wanted.level === null || rank(level) <= rank(wanted.level))
+            .filter(({ issue }) => wanted.issue === null || String(issue) === wanted.issue)
+            .filter(({ seconds }) => wanted.since === null || at(seconds) >= wanted.since)
+            .filter(({ msg }) => msg.toLowerCase().includes((wanted.search ?? '').toLowerCase()))
+            .map(({ seconds }) => at(seconds))
+            .sort()
+            .reverse();
+          const found = await search(wanted, { limit, offset });
+          expect(found.total).toBe(expected.length);
+          expect(found.entries.map(({ timestamp }) => timestamp)).toEqual(expected.slice(offset, offset + limit));
+        }),
+        { numRuns: 150 },
+      );
+    });
+  });
+
+  afterAll(() => database.clear());
+});
+
+describe('folded text', () => {
+  describe('a text without regard to case', () => {
+    const unit = fc.constantFrom('a', 'A', 'b', 'é', 'É', 'ß', 'ı', 'K', 'ſ', '.', '\ud83d');
+    const text = (maxLength: number) => fc.string({ unit, maxLength });
+
+    test('is found exactly when a regular expression finds it', () => {
+      fc.assert(
+        fc.property(text(5), text(30), (needle, haystack) => {
+          expect(new FoldedText(needle).isIn(haystack)).toBe(new RegExp(RegExp.escape(needle), 'i').test(haystack));
+        }),
+        { numRuns: 2_000 },
+      );
+    });
+
+    test('is found wherever it stands in any text', () => {
+      fc.assert(
+        fc.property(fc.string(), fc.string({ minLength: 1 }), fc.string(), (before, needle, after) => {
+          expect(new FoldedText(needle).isIn(before + needle.toUpperCase().toLowerCase() + after)).toBe(
+            new RegExp(RegExp.escape(needle), 'i').test(before + needle.toUpperCase().toLowerCase() + after),
+          );
+        }),
+      );
+    });
+  });
+
+  describe('a search of the logs', () => {
+    const MIB = 1_048_576;
+    const query = { agent: null, level: null, issue: null, since: null };
+    const lineOf = (msg: string) =>
+      Buffer.from(`${JSON.stringify({ timestamp: '2026-03-01T12:00:00.000Z', level: 'info', msg })}\n`);
+
+    test.each([
+      [`${'a'.repeat(999)}b`, 'a'],
+      [`b${'a'.repeat(999)}`, 'a'],
+      [`${'ab'.repeat(499)}aa`, 'ab'],
+      [`${'é'.repeat(500)}x`, 'é'],
+      [`${'a '.repeat(400)}"`, 'a '],
+    ])('costs under 100 ms of CPU for 1 MiB of repetitions of %s', (search, part) => {
+      const bytes = lineOf(part.repeat(MIB / part.length));
+      const filter = new LogFilter({ ...query, search });
+      const costs = [0, 1, 2].map(() => {
+        const before = process.cpuUsage();
+        expect(filter.hits(bytes)).toEqual([]);
+        const { user, system } = process.cpuUsage(before);
+        return (user + system) / 1_000;
+      });
+      expect(Math.min(...costs)).toBeLessThan(100);
+    });
+  });
+
+  afterAll(() => database.clear());
 });

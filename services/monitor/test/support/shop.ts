@@ -1,16 +1,17 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import type { Engine } from '@pipeline/engine';
-import { type TestDatabase, testDatabase } from '@pipeline/testing';
+import type { TestDatabase } from '@pipeline/testing';
 import { type Bench, makeBench } from './bench.ts';
 import { type Call, serveConnected } from './served-app.ts';
 
-/** Acme/Shop on the database of a test file, served by a monitor. Made once, at the top of the file. */
+/** Acme/Shop on the database of a test file, served by a monitor. Made once, at the top of the file or describe block. */
 export class Shop implements Bench {
-  readonly database: TestDatabase = testDatabase();
+  readonly database: TestDatabase;
   #running: { bench: Bench; call: Call; close: () => Promise<void> } | undefined;
 
   /** @param over what its engine has instead. */
-  constructor(over: Partial<Engine> = {}) {
+  constructor(database: TestDatabase, over: Partial<Engine> = {}) {
+    this.database = database;
     beforeAll(async () => {
       const bench = await makeBench(this.database.store, 'Acme/Shop');
       Object.assign(bench.engine, over);

@@ -38,7 +38,7 @@ interface ServedOptions {
 
 const webDir = join(WEB, 'dist');
 
-/** Builds the dashboard and opens a browser for the tests of a describe block. @returns a function that opens a page. */
+/** Builds the dashboard and opens a browser for the tests of a file or describe block. @returns a function that opens a page. */
 function openedBrowser() {
   let browser: Browser;
   beforeAll(async () => {
@@ -62,35 +62,35 @@ function openedBrowser() {
     openPage(browser, { viewport: { width, height: 800 }, colorScheme, ...more });
 }
 
-/** Serves the dashboard of a monitor without a store to a browser for the tests of a describe block. */
+/** Serves the dashboard of a monitor without a store for the tests of a describe block. */
 export function servedWithoutStore() {
-  const open = openedBrowser();
   let url: string;
   let close: () => Promise<void>;
   beforeAll(async () => {
     ({ url, close } = await serveApp({ auth: authOf([OLGA]), webDir }));
   });
   afterAll(() => close?.());
-  return { open, address: () => url };
+  return { address: () => url };
 }
 
-/** Serves the dashboard to a browser for the tests of a describe block. */
+/** Serves the dashboard to a browser for the tests of a file or describe block. */
 export function servedDashboard(database: TestDatabase, { issues = 60, over = () => ({}) }: ServedOptions = {}) {
   const open = openedBrowser();
   let url: string;
   let close: () => Promise<void>;
   let pipeline: Pipeline;
+  let parts: Pipeline;
 
   beforeAll(async () => {
     await simulateHistory(database.db, { tenants: 1, repos: 2, days: 3, issues, seed: 1, end: new Date() });
     pipeline = await pipelineOf(database.url);
-    const parts = { ...pipeline, ...(await over(pipeline)) };
+    parts = { ...pipeline, ...(await over(pipeline)) };
     pipeline.start();
     const { dashboard } = pipeline;
     ({ url, close } = await serveApp({ auth: authOf([OLGA]), pipeline: parts, dashboard, webDir }));
     await until('the monitor has a store', () => pipeline.storeWatch.isConnected);
   }, 120_000);
-  afterAll(async () => {
+  database.defer(async () => {
     pipeline?.feed.close();
     await close?.();
     await pipeline?.stop();
@@ -108,7 +108,7 @@ export function servedDashboard(database: TestDatabase, { issues = 60, over = ()
       body: '{}',
     });
 
-  return { open, api, post, address: () => url, pipeline: () => pipeline };
+  return { open, api, post, address: () => url, pipeline: () => parts };
 }
 
 const BASIC = `Basic ${Buffer.from(`${OLGA.username}:${OLGA.password}`).toString('base64')}`;

@@ -1,0 +1,111 @@
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { findIssue, writeSettings } from '@pipeline/store';
+import { labelIssue, makeTenant, register, type Tenant, WORK } from '../support/hosted.ts';
+import { hosting } from './hosting.ts';
+
+describe('limits of costs', () => {
+  const { database } = hosting;
+  let tenant: Tenant;
+  let workerId: string;
+
+  beforeEach(async () => {
+    database.clock.now = new Date('2026-03-01T12:00:00Z');
+    await follow({});
+    tenant = await makeTenant(hosting.api);
+    workerId = await register(hosting.api, tenant.token);
+  });
+
+  /** What the monitor does when its configuration changes. */
+  async function follow(settings: object) {
+    await writeSettings(database.store.fleet, settings);
+    await hosting.api.context.settings.loop.tick();
+  }
+  const claim = () => hosting.api.post('/api/worker/claim', { workerId, taskTypes: WORK }, tenant);
+  const say = ({ id, claimToken }: { id: string; claimToken: string }, action: string, more: object) =>
+    hosting.api.post(`/api/worker/tasks/${id}/${action}`, { claimToken, ...more }, tenant);
+  const analyzed = { outcome: 'analyzed', result: {} };
+  const paid = (costUsd: number) => ({
+    index: 0,
+    model: 'm',
+    provider: 'p',
+    inputTokens: 1,
+    outputTokens: 1,
+    turns: 1,
+    costUsd,
+    stopReason: 'completed',
+  });
+  const later = (hours: number) => {
+    database.clock.now = new Date((database.clock.now?.getTime() ?? 0) + hours * 3_600_000);
+  };
+  const healed = () => hosting.api.context.loops.find((loop) => loop.name === 'queue-healing')?.tick();
+
+  afterAll(async () => {
+    database.clock.now = null;
+    await follow({});
+  });
+
+  describe('a budget', () => {
+    test('of the day that is used up answers 204 to every claim until midnight UTC', async () => {
+      await follow({ costLimits: { dailyUsd: 5 } });
+      await labelIssue(hosting.api, tenant.repo, 1);
+      await labelIssue(hosting.api, tenant.repo, 2);
+      const first = (await claim()).body.task;
+      const second = (await claim()).body.task;
+      expect((await say(first, 'complete', { ...analyzed, invocations: [paid(5)] })).status).toBe(200);
+      expect((await claim()).status).toBe(204);
+      expect((await say(second, 'complete', { ...analyzed, invocations: [paid(1)] })).body.state).toBe('planning');
+      later(12);
+      await labelIssue(hosting.api, tenant.repo, 3);
+      expect((await claim()).body.task).toMatchObject({ issueNumber: 3 });
+    });
+
+    test('of an issue is sent to its worker as the rest, and stops that issue alone', async () => {
+      await follow({ costLimits: { perIssueUsd: 3 } });
+      await labelIssue(hosting.api, tenant.repo, 1);
+      const first = (await claim()).body.task;
+      expect(first.budgetUsd).toBe(3);
+      await say(first, 'complete', { ...analyzed, invocations: [paid(1.25)] });
+      const second = (await claim()).body.task;
+      expect(second.budgetUsd).toBe(1.75);
+      const planned = { outcome: 'planned', result: { plan: 'p', plannedFiles: [] } };
+      expect((await say(second, 'complete', { ...planned, invocations: [paid(2)] })).body.state).toBe('ready-for-dev');
+      await labelIssue(hosting.api, tenant.repo, 2);
+      expect((await claim()).body.task).toMatchObject({ issueNumber: 2 });
+      expect((await claim()).status).toBe(204);
+    });
+  });
+
+  test('a repo that takes one task at a time: a worker that waits gets the next when that one has ended', async () => {
+    const repos = database.db.updateTable('repos').set({ pool_size: 1 });
+    await repos.where('tenant_id', '=', tenant.id).execute();
+    await labelIssue(hosting.api, tenant.repo, 1);
+    await labelIssue(hosting.api, tenant.repo, 2);
+    const { task } = (await claim()).body;
+    expect((await claim()).status).toBe(204);
+    const waiting = hosting.api.post('/api/worker/claim', { workerId, taskTypes: WORK, waitMs: 20_000 }, tenant);
+    await say(task, 'complete', analyzed);
+    expect((await waiting).body.task).toMatchObject({ repo: `${tenant.repo.owner}/${tenant.repo.name}` });
+    expect((await claim()).status).toBe(204);
+  });
+
+  test('a quota: a worker that requests a day is checked again after six hours; a whole day of it blocks the issue', async () => {
+    await labelIssue(hosting.api, tenant.repo, 1);
+    const failure = { errorMessage: '429 too many requests', errorClass: 'quota', retryAfterMs: 86_400_000 };
+    for (let n = 0; n < 4; n += 1) {
+      const { task } = (await claim()).body;
+      expect((await say(task, 'fail', failure)).body).toEqual({ ok: true, requeued: true, attempt: 0 });
+      later(5.99);
+      await healed();
+      expect((await claim()).status).toBe(204);
+      later(0.01);
+      await healed();
+    }
+    const { task } = (await claim()).body;
+    expect((await say(task, 'fail', failure)).body).toEqual({ ok: true, requeued: false, attempt: 0 });
+    expect(await findIssue(database.db, tenant.id, tenant.repo.id, 1)).toMatchObject({
+      state: 'failure-blocked',
+      block_reason: 'quota_exceeded',
+      block_classification: 'quota',
+    });
+  });
+});

@@ -1,0 +1,87 @@
+/** Layers over the pages of the dashboard: dialogs, palette, peek, list of shortcuts, tips. */
+import { expect, test } from '@jest/globals';
+import { inBrowser } from '@pipeline/testing/in-browser';
+import type { Page } from 'playwright-core';
+import { findings, logIn } from '../browser.ts';
+import { address, api, open } from './dashboard.ts';
+
+interface Issues {
+  items: { repo: string; issueNumber: number }[];
+}
+interface Layer {
+  name: string;
+  path: string;
+  open: (page: Page) => Promise<void>;
+  /** Locates the element that is visible while the layer is open. */
+  shows: (page: Page) => ReturnType<Page['locator']>;
+  /** Width of the windows that have it, in pixels. */
+  below?: number;
+}
+
+const press = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click();
+const key = (name: string) => (page: Page) => page.keyboard.press(name);
+const dialog = (name: string | RegExp) => (page: Page) => page.getByRole('dialog', { name });
+
+/** @param issue path of an issue that is not done. */
+const layersOf = (issue: string): Layer[] => [
+  { name: 'palette', path: '/', open: key('Control+k'), shows: dialog('Command palette') },
+  { name: 'list of shortcuts', path: '/', open: key('?'), shows: dialog('Keyboard shortcuts') },
+  { name: 'settings', path: '/', open: press('Settings and user'), shows: dialog('Settings') },
+  {
+    name: 'definition of a figure',
+    path: '/',
+    open: (page) =>
+      page
+        .getByRole('button', { name: /^Definition of/ })
+        .first()
+        .focus(),
+    shows: (page) => page.getByRole('tooltip'),
+  },
+  { name: 'menu of actions', path: issue, open: key('.'), shows: dialog(/^Actions on/) },
+  { name: 'consent to a retry', path: issue, open: key('r'), shows: dialog(/^Retry/) },
+  { name: 'reason of a move', path: issue, open: key('t'), shows: dialog(/^Move/) },
+  {
+    name: 'confirmation of a cancel',
+    path: issue,
+    open: key('c'),
+    shows: (page) => page.getByRole('alertdialog', { name: /^Cancel/ }),
+  },
+  {
+    name: 'peek',
+    path: `/issues?state=all&peek=${issue.slice('/issues/'.length)}`,
+    open: async () => {},
+    shows: (page) => page.getByRole('complementary').getByRole('toolbar', { name: 'Actions on the issue' }),
+  },
+  { name: 'new repository', path: '/system/config', open: press('Add a repository'), shows: dialog(/^Add/) },
+  { name: 'list of pages', path: '/', open: press('More'), shows: dialog('Pages'), below: 720 },
+  { name: 'new track', path: '/steering/tracks?repo=acme/repo-1', open: press('Add a track'), shows: dialog(/^Add/) },
+];
+
+inBrowser('the dashboard', () => {
+  test.each([360, 768, 1440])(
+    'has no findings of axe and no refused resource when something is open over it at %d px',
+    async (width) => {
+      const { page, complaints } = await open(width, 'light');
+      const [issue] = (await api<Issues>('/api/issues?state=analyzing&limit=1')).items;
+      await page.goto(address());
+      await logIn(page);
+      await page.getByRole('button', { name: /^Live/ }).waitFor();
+      const found: unknown[] = [];
+      const layers = layersOf(`/issues/${issue?.repo}/${issue?.issueNumber}`);
+      for (const layer of layers.filter(({ below = Number.POSITIVE_INFINITY }) => width < below)) {
+        await page.goto(`${address()}/#${layer.path}`);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        if (layer.path.startsWith('/issues/'))
+          await page.getByRole('toolbar', { name: 'Actions on the issue' }).waitFor();
+        await layer.open(page);
+        await layer.shows(page).first().waitFor();
+        for (const finding of await findings(page)) found.push([layer.name, finding]);
+        await page.keyboard.press('Escape');
+      }
+      expect(found).toEqual([]);
+      // Reads before the login are answered with 401.
+      expect(complaints.filter((text) => !text.includes('401'))).toEqual([]);
+    },
+    180_000,
+  );
+});
