@@ -3,7 +3,6 @@ import './plan-reuse.ts';
 import './cli-reads.ts';
 import './connection-isolation.ts';
 import './mcp.ts';
-import './typed-client.ts';
 import './browser-changes.ts';
 import './browser-isolation.ts';
 import './browser-members.ts';
