@@ -21,11 +21,11 @@ const FILES = {
   [`${CHART}/templates/job.test.yaml`]: '',
 };
 
-test('has no package when there is no chart', async () => {
+test('builds no package when there is no chart', async () => {
   expect(await packChart(root, root, '0.1.0')).toBe(false);
 });
 
-test('is packed in a folder of its name, without ignored and untracked files, and the same each time', async () => {
+test('packs the chart in a folder of its name, without ignored and untracked files, and the same each time', async () => {
   for (const [path, text] of Object.entries(FILES)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);

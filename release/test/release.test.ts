@@ -104,7 +104,7 @@ describe('the first release', () => {
 });
 
 describe('the next release', () => {
-  test('is refused without changes in the changelog', () => {
+  test('refuses a release without changes in the changelog', () => {
     expect(refused('patch')).toContain('no unreleased changes');
   });
 
@@ -135,7 +135,7 @@ describe('the next release', () => {
     );
   });
 
-  test('is not built for a tag of another version, or in another repository', () => {
+  test('refuses to build for a tag of another version, or in another repository', () => {
     expect(refused('--dry-run', '--no-images', '--tag', 'v0.2.0')).toContain('the repository states 0.2.1');
     edit(root, 'package.json', 'acme/pipeline', 'acme/other');
     expect(refused('--dry-run', '--no-images', '--tag', 'v0.2.1')).toContain('acme/other');

@@ -71,7 +71,7 @@ describe.each(['hosted-api', 'monitor'])('%s', (service) => {
   });
 });
 
-test('knows the content types of everything that pages are made of', async () => {
+test('maps the content types of everything that pages are made of', async () => {
   const [few, all] = [await contentTypes([fewTypes]), await contentTypes([])];
   const names = ['html', 'js', 'css', 'svg', 'png', 'jpg', 'webp', 'json', 'woff2', 'txt', 'wasm'];
   expect(names.map(few)).toEqual(names.map(all));

@@ -86,7 +86,7 @@ describe('the check itself', () => {
     expect(isRead('NO_SUCH_VARIABLE')).toBe(false);
   });
 
-  test('has no exception that the code makes needless', () => {
+  test('the code makes no exception needless', () => {
     expect(Object.keys(NOT_OURS).filter(isRead)).toEqual([]);
   });
 });

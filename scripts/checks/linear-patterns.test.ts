@@ -6,11 +6,11 @@ import { patternsOf } from './regular-expressions.ts';
 describe('this repository', () => {
   const patterns = sourcePatterns();
 
-  test('has linear regular expressions only', () => {
+  test('all regular expressions are linear', () => {
     expect(brokenPatterns(patterns, readProven())).toEqual([]);
   }, 900_000);
 
-  test('is read as a whole', () => {
+  test('reads the whole repository', () => {
     expect(patterns.length).toBeGreaterThan(200);
     expect(patterns.map(({ path }) => path)).toEqual(
       expect.arrayContaining([
@@ -28,7 +28,7 @@ describe('a pattern', () => {
     ['nested repetition', '^(?:a+)+$', ''],
     ['a run in a lookbehind', '(?<!\\bnot\\s+)depends', 'i'],
     ['an end that is sought from every beginning', '<!--[^>]*-->', 'g'],
-  ])('is refused when it has %s', (_what, source, flags) => {
+  ])('refuses a pattern that has %s', (_what, source, flags) => {
     expect(problemOf({ line: 1, source, flags })).toMatch(/polynomial|exponential/);
   });
 
@@ -40,19 +40,19 @@ describe('a pattern', () => {
     expect(problemOf({ line: 1, source, flags })).toBeNull();
   });
 
-  test('is refused when it cannot be read from the source', () => {
+  test('a pattern that cannot be read from the source is refused', () => {
     expect(problemOf({ line: 1, source: null, flags: '' })).toContain('computed');
   });
 });
 
 describe('patterns are found in a source', () => {
-  test('with their lines when they are literals', () => {
+  test('finds literals with their lines', () => {
     expect(patternsOf("#!/usr/bin/env node\nconst é = 'é';\nexport const x = é.replace(/a+/g, '');\n")).toEqual([
       { line: 3, source: 'a+', flags: 'g' },
     ]);
   });
 
-  test('with their text when it is built from constants', () => {
+  test('finds the text of a pattern that is built from constants', () => {
     const source = `const NAME = '[a-z]' + '+';
 const REF = \`(\${NAME})#\`;
 export const one = new RegExp(\`^\${REF}$\`, 'i');
@@ -63,7 +63,7 @@ export const two = (text: string) => new RegExp(\`^\${RegExp.escape(text)}$\`);`
     ]);
   });
 
-  test('without a text when it is computed', () => {
+  test('finds a computed pattern without a text', () => {
     expect(patternsOf("export const f = (x: string) => new RegExp(x + '$');")).toEqual([
       { line: 1, source: null, flags: '' },
     ]);

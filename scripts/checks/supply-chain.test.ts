@@ -15,7 +15,7 @@ const unpinned = (text: string): string[] =>
     .filter((action) => !action.startsWith('./') && !/^[\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+(\.\d+)*$/.test(action));
 
 describe('actions', () => {
-  test('are pinned by commit, with the version beside it, in every workflow', () => {
+  test('actions are pinned by commit, with the version beside it, in every workflow', () => {
     expect(workflows.length).toBeGreaterThan(1);
     expect(workflows.flatMap((path) => unpinned(read(path)))).toEqual([]);
   });
@@ -28,7 +28,7 @@ describe('actions', () => {
     expect(unpinned(`  - uses: a/b/c@${'a'.repeat(40)} # v1.2.3\n  - uses: ./.github/actions/x\n`)).toEqual([]);
   });
 
-  test('of a workflow may only read the repository unless it says otherwise', () => {
+  test('the actions of a workflow may only read the repository unless it asks for more', () => {
     for (const path of workflows) expect(read(path)).toMatch(/^permissions:\n {2}contents: read$/m);
   });
 });
@@ -44,7 +44,7 @@ describe('images', () => {
   const listed = (ecosystem: string) =>
     new RegExp(`package-ecosystem: ${ecosystem}\\n\\s+directories: \\[(.*)\\]`).exec(dependabot)?.[1]?.split(', ');
 
-  test('are updated in every folder with a Dockerfile or a compose file', () => {
+  test('images are updated in every folder with a Dockerfile or a compose file', () => {
     expect(listed('docker')?.sort()).toEqual([...folders(/(^|\/)([\w-]+\.)?Dockerfile$/)].sort());
     expect(listed('docker-compose')?.sort()).toEqual(
       [...folders(/(^docker-compose\.yml|^deploy\/compose\/.*\.yaml)$/)].sort(),
@@ -55,7 +55,7 @@ describe('images', () => {
 describe('packages', () => {
   const manifests = repositoryFiles().filter((path) => path.endsWith('package.json'));
 
-  test('are pinned to an exact version in every manifest', () => {
+  test('packages are pinned to an exact version in every manifest', () => {
     const loose = manifests.flatMap((path) => {
       const { dependencies = {}, devDependencies = {} } = JSON.parse(read(path)) as Record<
         string,

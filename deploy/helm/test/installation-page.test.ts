@@ -76,12 +76,12 @@ function references(manifests: readonly Manifest[], component: string): [variabl
 describe('the Secrets of the page', () => {
   const created = secretsOf(documentedBlock(PAGE, '   kubectl create namespace pipeline'));
 
-  test('have every key that the chart mounts by default, and no other', () => {
+  test('the Secrets have every key that the chart mounts by default, and no other', () => {
     const mounted = ['hosted-api', 'monitor', 'migrate'].flatMap((component) => references(render({}), component));
     expect(Object.keys(created).sort()).toEqual([...new Set(mounted.map(([, secret]) => secret))].sort());
   });
 
-  test('have values that the services accept', () => {
+  test('the Secrets have values that the services accept', () => {
     for (const [component, schema] of [
       ['hosted-api', hostedEnv],
       ['monitor', monitorEnv],
@@ -102,7 +102,7 @@ describe('the Secrets of the page', () => {
     }
   });
 
-  test('of the GitHub App are those of its values', () => {
+  test('the Secrets of the GitHub App are those of its values', () => {
     const app = secretsOf(documentedBlock(PAGE, '. deploy/env/github-app.env').replace(/^.*\n/, ''));
     const manifests = render(values[1] ?? {});
     const mounted = [...references(manifests, 'hosted-api'), ...references(manifests, 'monitor')];

@@ -18,11 +18,11 @@ const named = (manifests: readonly Manifest[], kind: string, name: string) =>
 const specOf = <T>(manifest: Manifest | undefined) => (manifest?.spec ?? {}) as T;
 
 describe('the objects', () => {
-  test('are valid for Kubernetes, without unknown fields, in every combination of values', async () => {
+  test('the objects are valid for Kubernetes, without unknown fields, in every combination of values', async () => {
     expect(await problemsOf(rendered.flatMap(([, manifests]) => manifests))).toEqual([]);
   });
 
-  test('with an unknown field, a wrong type or a missing field would be reported', async () => {
+  test('an object with an unknown field, a wrong type or a missing field would be reported', async () => {
     const deployment = named(everything, 'Deployment', 'svc-pipeline-hosted-api');
     const broken = (change: (text: string) => string) => JSON.parse(change(JSON.stringify(deployment))) as Manifest;
     const problems = await problemsOf([
@@ -40,7 +40,7 @@ describe('the objects', () => {
     expect([status, stdout.match(/^\[(WARNING|ERROR)\].*/gm), stderr]).toEqual([0, null, expect.any(String)]);
   });
 
-  test('have all kinds that the page names', () => {
+  test('the objects include all kinds that the page names', () => {
     const kinds = new Set(everything.map(({ kind }) => kind));
     expect([...kinds].sort()).toEqual([
       'ConfigMap',
@@ -67,7 +67,7 @@ describe('the objects', () => {
     expect(names('one').filter((name) => names('two').includes(name))).toEqual([]);
   });
 
-  test.each(rendered)('have names that are unique and not too long: %s', (_, manifests) => {
+  test.each(rendered)('the names are unique and not too long: %s', (_, manifests) => {
     const names = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
     const longest = render(COMBINATIONS.everything ?? {}, 'pipeline', 'a'.repeat(53));

@@ -45,7 +45,7 @@ describe.each(rendered)('pods: %s', (_, manifests) => {
     }
   });
 
-  test('have containers without privileges, with a read-only root and with resources', () => {
+  test('containers have no privileges, a read-only root and resources', () => {
     for (const container of pods.flatMap(({ spec }) => spec.containers)) {
       expect(container.securityContext).toEqual({
         allowPrivilegeEscalation: false,
@@ -87,13 +87,13 @@ function environmentOf(container: Container): Record<string, string> {
 }
 
 describe('settings', () => {
-  test.each(cases)('are accepted by the %s, required ones included: %s', (service, _, manifests) => {
+  test.each(cases)('the %s accepts its settings, required ones included: %s', (service, _, manifests) => {
     const environment = environmentOf(containerOf(manifests, service));
     const schema = z.object({ ...commonEnv, ...SERVICES[service].schema });
     expect(() => parseEnv(schema, withSecretFiles(environment))).not.toThrow();
   });
 
-  test.each(cases)('are read by the %s: %s', (service, _, manifests) => {
+  test.each(cases)('the %s reads its settings: %s', (service, _, manifests) => {
     const container = containerOf(manifests, service);
     const names = (container.env ?? []).map(({ name }) => name.replace(/_FILE$/, ''));
     // The configuration names the variable of the password.
@@ -101,7 +101,7 @@ describe('settings', () => {
     expect(names.filter((name) => !read.includes(name))).toEqual([]);
   });
 
-  test('of a file exist for each secret, once', () => {
+  test('each secret has the setting of its file once', () => {
     for (const [, manifests] of rendered) {
       for (const { spec } of podsOf(manifests).filter(({ component }) => component !== 'agent')) {
         const named = spec.containers.flatMap(({ env = [] }) => env.map(({ name }) => name));
@@ -112,14 +112,14 @@ describe('settings', () => {
     }
   });
 
-  test('of the migration are those that it reads', () => {
+  test('the settings of the migration are those that it reads', () => {
     const source = readFileSync(join(ROOT, 'libs/store/src/schema/migrate-main.ts'), 'utf8');
     const names = containerOf(everything, 'migrate').env?.map(({ name }) => name.replace(/_FILE$/, '')) ?? [];
     expect(names).toEqual(expect.arrayContaining(['DATABASE_URL', 'DATABASE_ROLE_PREFIX']));
     expect(names.filter((name) => !source.includes(`\n  ${name}:`))).toEqual([]);
   });
 
-  test('have no exponent in large numbers, and a wrong value is refused by the process', () => {
+  test('large numbers have no exponent, and the process refuses a wrong value', () => {
     const environment = environmentOf(containerOf(everything, 'hosted-api'));
     expect(environment).toMatchObject({ ADDRESS_RATE_LIMIT: '10000000', TELL_STORE_DETAILS: 'true' });
     const schema = z.object({ ...commonEnv, ...hostedEnv });
@@ -148,7 +148,7 @@ describe('settings', () => {
 });
 
 describe('probes', () => {
-  test.each(services)('of the %s request routes that need no login, on its port', (service) => {
+  test.each(services)('probes of the %s request routes that need no login, on its port', (service) => {
     const { startupProbe, livenessProbe, readinessProbe, ports } = containerOf(everything, service);
     const paths = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet?.path ?? '');
     expect(paths).toEqual(['/health', '/health', service === 'monitor' ? '/health' : '/ready']);
@@ -159,7 +159,7 @@ describe('probes', () => {
     );
   });
 
-  test.each(services)('of the metrics lead to what the %s serves', async (service) => {
+  test.each(services)('probes of the metrics lead to what the %s serves', async (service) => {
     const { METRICS_PORT, METRICS_HOST } = environmentOf(containerOf(everything, service));
     const { ports } = containerOf(everything, service);
     expect(ports).toContainEqual({ name: 'metrics', containerPort: Number(METRICS_PORT) });

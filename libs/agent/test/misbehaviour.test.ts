@@ -31,7 +31,7 @@ async function leftovers(): Promise<string> {
 }
 
 describe('the verdict', () => {
-  test('is requested again with the problem when it is not valid', async () => {
+  test('an invalid verdict is requested again with the problem', async () => {
     const { verdict, texts } = await bench.run(await review(), {
       turns: [
         [{ say: 'Looks fine to me.' }],
@@ -49,7 +49,7 @@ describe('the verdict', () => {
     ]);
   });
 
-  test('is a failure when it stays invalid', async () => {
+  test('a verdict that stays invalid is a failure', async () => {
     const { verdict, records } = await bench.run(await review(), { turns: [[{ say: '{"outcome":' }]] });
     expect(verdict).toMatchObject({
       kind: 'failure',
@@ -176,7 +176,7 @@ describe('an agent that', () => {
     expect(verdict).toMatchObject({ kind: 'failure', errorClass, errorMessage: expect.stringMatching(message) });
   });
 
-  test('is not installed is a failure with the way to install it', async () => {
+  test('a program that is not installed fails the task with the way to install it', async () => {
     const agent = { ...agentOf('claude'), command: ['no-such-program'] as const };
     const { verdict } = await bench.run(
       await review(),

@@ -76,7 +76,7 @@ describe('symbols', () => {
     ['Rust', 'pub(crate) async fn go() {', 'fn go'],
     ['SQL', 'CREATE TABLE IF NOT EXISTS pipeline.tasks (', 'TABLE pipeline.tasks'],
     ['Python', 'async def main():', 'def main'],
-  ])('of %s: %s', (language, line, wanted) => {
+  ])('finds symbols of %s: %s', (language, line, wanted) => {
     expect(symbolsOf(language, line).map(({ kind, name }) => `${kind} ${name}`)).toEqual([wanted]);
   });
 

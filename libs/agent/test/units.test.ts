@@ -67,11 +67,11 @@ describe('a verdict', () => {
       '```json\n{"outcome":"needs-human","result":{"reason":"x"}}\n```\n```json\n{"outcome":"approved"}\n```',
     ],
     ['after a brace in the text', 'if (a) { b }\n{\n  "outcome": "approved",\n  "result": {}\n}'],
-  ])('is found %s', (_, text) => {
+  ])('finds a verdict %s', (_, text) => {
     expect(parseVerdict(review, text)).toMatchObject({ ok: true, verdict: { outcome: 'approved' } });
   });
 
-  test('with braces and objects in its strings is read as a whole', () => {
+  test('reads a verdict with braces and objects in its strings as a whole', () => {
     const comments = Array.from({ length: 80 }, () => result.comments[0]);
     for (const value of [result, { ...result, comments }]) {
       const text = `Text.\n\`\`\`json\n${JSON.stringify({ outcome: 'changes-requested', result: value }, null, 2)}\n\`\`\``;
@@ -82,7 +82,7 @@ describe('a verdict', () => {
     }
   });
 
-  test('is never taken from text without an object, whatever the text', () => {
+  test('takes no verdict from text without an object, whatever the text', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 300 }), (text) => {
         expect(parseVerdict(review, text.replaceAll('outcome', ''))).toMatchObject({ ok: false });
@@ -187,7 +187,7 @@ describe('cost', () => {
   const tokens = { totalTokens: 2_000_000, inputTokens: 1_000_000, outputTokens: 1_000_000 };
   const prices = [{ pattern: 'm*', inputUsd: 1, outputUsd: 2, cacheReadUsd: 0, cacheWriteUsd: 0 }];
 
-  test('is the reported one, else by tokens and price, else unreported', () => {
+  test('the cost is the reported one, else by tokens and price, else unreported', () => {
     const meter = new UsageMeter({ model: 'm-1', provider: 'p', agent: 'a', prices });
     expect(meter.invocation('completed').costUsd).toBeNull();
     meter.used(tokens);
@@ -284,7 +284,7 @@ describe('the sandbox', () => {
     });
   });
 
-  test('is required by name where it is not installed: an error with the installation', () => {
+  test('a required sandbox that is not installed is an error with the way to install it', () => {
     const options = { path: '/nowhere', home: '/home/x', agentHome: [], readable: [] };
     expect(chooseSandbox('auto', options).name).toBe('none');
     expect(() => chooseSandbox('bubblewrap', options)).toThrow('apt-get install bubblewrap');

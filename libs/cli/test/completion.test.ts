@@ -45,7 +45,7 @@ const SHELLS = {
 const FLAGS = { zsh: '-f', fish: '--no-config' };
 
 describe.each(['zsh', 'fish'] as const)('the completion of %s', (shell) => {
-  test('is a script that the shell accepts, where it is installed', async () => {
+  test('prints a script that the shell accepts, where it is installed', async () => {
     const { code, stdout } = await cli.run(['completion', shell]);
     expect([code, stdout]).toEqual([0, expect.stringContaining('admin worker-token')]);
     if (!has(shell)) return;

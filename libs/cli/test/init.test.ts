@@ -170,7 +170,7 @@ describe('init', () => {
 });
 
 describe('init waits for the right request', () => {
-  test('when a request has the wrong state, no code, or another host name', async () => {
+  test('ignores a request with the wrong state, no code, or another host name', async () => {
     const { url, ended } = await start(['--no-open', '--file', file]);
     const right = new URL(await confirm(url, 'Patient'));
     const wrong = [
@@ -194,7 +194,7 @@ describe('init waits for the right request', () => {
     expect(stderr).toContain('notice: a request to the callback was refused: the state is wrong');
   });
 
-  test('until the timeout, and ends with 1', async () => {
+  test('init waits until the timeout, and ends with 1', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date'] });
     const { ended } = await start(['--no-open', '--file', file, '--timeout', '1', '--json']);
     await jest.advanceTimersByTimeAsync(60_000);
@@ -211,7 +211,7 @@ describe('init waits for the right request', () => {
 });
 
 describe('init fails', () => {
-  test('with 1 when the host refuses the code', async () => {
+  test('exits with 1 when the host refuses the code', async () => {
     const { url, ended } = await start(['--no-open', '--file', file]);
     const right = new URL(await confirm(url, 'Refused'));
     right.searchParams.set('code', '0'.repeat(40));
@@ -224,14 +224,14 @@ describe('init fails', () => {
     expect(readdirSync(dir)).toEqual([]);
   });
 
-  test('with 69 when the host does not answer', async () => {
+  test('exits with 69 when the host does not answer', async () => {
     sandbox.failNext({ match: { path: '/app-manifests/' }, status: 503 });
     const { code, stderr } = await register(['--file', file], 'Unanswered');
     expect(code).toBe(69);
     expect(stderr).toContain('did not return the GitHub App');
   });
 
-  test('with 1 before anything is registered when the file exists, and replaces it with --force', async () => {
+  test('exits with 1 before anything is registered when the file exists, and replaces it with --force', async () => {
     writeFileSync(file, 'OLD=1\n', { mode: 0o644 });
     const { url, ended } = await start(['--no-open', '--file', file]);
     expect(url).toBeNull();
@@ -242,7 +242,7 @@ describe('init fails', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test('with 1 and the variables in another file when the file was created meanwhile', async () => {
+  test('exits with 1 and writes the variables to another file when the file was created meanwhile', async () => {
     const { url, ended } = await start(['--no-open', '--file', file]);
     const callback = await confirm(url, 'Raced');
     writeFileSync(file, 'OLD=1\n');
@@ -255,12 +255,12 @@ describe('init fails', () => {
     expect(readFileSync(file, 'utf8')).toBe('OLD=1\n');
   });
 
-  test('with 1 when the folder of the file does not exist', async () => {
+  test('exits with 1 when the folder of the file does not exist', async () => {
     const { ended } = await start(['--no-open', '--file', join(dir, 'none', 'app.env')]);
     expect(await ended).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be created') });
   });
 
-  test('with 78 when the port is in use', async () => {
+  test('exits with 78 when the port is in use', async () => {
     const busy = createServer();
     await new Promise<void>((resolve) => busy.listen(0, '127.0.0.1', resolve));
     const { port } = busy.address() as AddressInfo;
@@ -281,7 +281,7 @@ describe('init fails', () => {
     [['--no-open', '--name', 'x'.repeat(35)], '--name must have 1 to 34 characters, got 35'],
     [['--no-open', '--port', '65536'], '--port must be a whole number from 0 to 65535'],
     [['--no-open', '--timeout', '0'], '--timeout must be a whole number from 1 to 60'],
-  ])('with 2 when the options are %j', async (args, message) => {
+  ])('exits with 2 when the options are %j', async (args, message) => {
     const { code, stderr } = await (await start(args)).ended;
     expect(code).toBe(2);
     expect(stderr).toContain(message);

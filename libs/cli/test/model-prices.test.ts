@@ -45,7 +45,7 @@ test.each([
   expect((await cli.refusal(price(...args))).message).toContain(message);
 });
 
-test('what is no amount is wrong usage', async () => {
+test('an invalid amount is wrong usage', async () => {
   const { code, stderr } = await cli.run(price('set', 'a', '--input', '-1', '--output', '1'));
   expect([code, stderr]).toEqual([2, expect.stringContaining('--input must be a number of US dollars')]);
 });

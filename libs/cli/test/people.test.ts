@@ -20,7 +20,7 @@ const logIn = (userId: number) =>
     .execute();
 
 describe('organisations', () => {
-  test('are made once, listed and shown', async () => {
+  test('creates an organisation once, lists and shows it', async () => {
     expect(await cli.json(['admin', 'org', 'create', 'acme', '--name', 'Acme Inc.'])).toMatchObject({ id: 'acme' });
     expect(await cli.refusal(['admin', 'org', 'create', 'acme'])).toEqual({
       code: 'INVALID_INPUT',
@@ -40,7 +40,7 @@ describe('organisations', () => {
 });
 
 describe('invitations', () => {
-  test('are made with a link that is shown once, listed, and revoked', async () => {
+  test('creates an invitation with a link that is shown once, lists and revokes it', async () => {
     await cli.json(['admin', 'org', 'create', 'guests', '--name', 'Guests']);
     const create = ['admin', 'invitation', 'create', 'guests', 'nora@example.org'];
     expect((await cli.refusal(create)).message).toMatch(/^--url must be the public address/);
@@ -74,14 +74,14 @@ describe('users', () => {
   test.each([
     ['', 'no password on standard input'],
     ['short\n', 'password must have 12 to 256 characters, got 5'],
-  ])('are refused the password %j', async (stdin, message) => {
+  ])('refuses the password %j', async (stdin, message) => {
     expect(await cli.refusal(['admin', 'user', 'create', 'eve@example.org'], stdin)).toEqual({
       code: 'INVALID_INPUT',
       message,
     });
   });
 
-  test('are refused an address that is none', async () => {
+  test('refuses an invalid email address', async () => {
     expect((await cli.refusal(['admin', 'user', 'create', 'anna', '--no-password'])).message).toMatch(
       /not an email address/,
     );
@@ -219,7 +219,7 @@ describe('linked accounts', () => {
   const key = ['--issuer', issuer, '--subject', 'sub-1'];
   const identity = (verb: string, email: string, ...more: string[]) => ['admin', 'identity', verb, email, ...more];
 
-  test('are linked to one user, listed, and removed with the sessions of the user', async () => {
+  test('links an account to one user, lists it, and removes it with the sessions of the user', async () => {
     for (const name of ['ida', 'ivo']) {
       await cli.json(['admin', 'user', 'create', `${name}@example.org`, '--no-password']);
     }
@@ -253,13 +253,13 @@ describe('linked accounts', () => {
     ['an empty subject', issuer, ''],
     ['a subject with a space', issuer, 'a b'],
     ['a subject that is too long', issuer, 'x'.repeat(256)],
-  ])('are refused when the command names %s', async (_what, url, subject) => {
+  ])('refuses linked accounts when the command names %s', async (_what, url, subject) => {
     await cli.run(['admin', 'user', 'create', 'ines@example.org', '--no-password']);
     const link = identity('link', 'ines@example.org', '--issuer', url, '--subject', subject);
     expect((await cli.refusal(link)).message).toMatch(/^the issuer must be a URL/);
   });
 
-  test('are refused when the user has 20 already, or does not exist', async () => {
+  test('refuses a link when the user has 20 already, or does not exist', async () => {
     await cli.json(['admin', 'user', 'create', 'iris@example.org', '--no-password']);
     const link = (n: number) => identity('link', 'iris@example.org', '--issuer', issuer, '--subject', `iris-${n}`);
     for (let n = 0; n < 20; n += 1) await cli.json(link(n));

@@ -34,7 +34,7 @@ describe('the command line', () => {
     [['admin', 'org', 'list', 'too', 'much']],
     // A password on the command line could be read by every user of the machine.
     [['admin', 'user', 'set-password', 'anna@example.org', '--password', 'x']],
-  ])('wrong usage %j ends with 2 and says what is wrong', async (args) => {
+  ])('wrong usage %j ends with 2 and prints what is wrong', async (args) => {
     const { code, stdout, stderr } = await cli.run(args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^error: /);

@@ -21,7 +21,7 @@ const file = (document: unknown): string => {
 const workflow = (verb: string, ...args: string[]) => ['admin', 'workflow', verb, ...args];
 
 describe('workflow of a repo', () => {
-  test('what show prints, put takes back as the next version; it is in force once it is activated', async () => {
+  test('put stores the output of show as the next version; it is in force once it is activated', async () => {
     const { tenantId, repo } = await addRepo(database, 'acme', 'acme/shop');
     const shown = await cli.run(workflow('show', 'acme/shop'));
     expect(shown.stdout).toMatch(/^version: 1\nstates:\n {2}- name: new\n/);
@@ -49,7 +49,7 @@ describe('workflow of a repo', () => {
     ]);
   });
 
-  test('has plans approved by a person when that is required, until it is turned off', async () => {
+  test('plans need the approval of a person while it is required, until it is turned off', async () => {
     const { tenantId, repo } = await addRepo(database, 'acme', 'acme/planned');
     const required = await cli.run([...workflow('plan-approval', 'acme/planned', 'required'), '--as', 'olga']);
     expect(required).toMatchObject({

@@ -36,7 +36,7 @@ describe('a call', () => {
     expect(server.seen).toEqual([]);
   });
 
-  test('throws what the service says when it refuses', async () => {
+  test('throws the error of the service when it refuses', async () => {
     server.answers(refusal(404, 'ISSUE_NOT_FOUND'));
     const error = await failureOf(monitor().getHealth());
     expect(error).toBeInstanceOf(PipelineError);
@@ -73,29 +73,29 @@ describe('a call', () => {
 describe('a request that was not executed', () => {
   const pause = () => monitor().pauseIssue({ params: { owner: 'acme', repo: 'shop', issue: 1 } });
 
-  test('is sent again after 429, whatever it does', async () => {
+  test('sends any request again after 429', async () => {
     server.answers(refusal(429, 'RATE_LIMITED', NOW), json(200, 1));
     expect(await pause()).toBe(1);
   });
 
-  test.each([502, 503, 504])('is sent again after %i when it reads', async (status) => {
+  test.each([502, 503, 504])('sends a read again after %i', async (status) => {
     server.answers(refusal(status, 'STORE_UNAVAILABLE', NOW), json(200, 1));
     expect(await monitor().getHealth()).toBe(1);
   });
 
-  test('is not sent again after 503 or a broken connection when it writes', async () => {
+  test('does not send a write again after 503 or a broken connection', async () => {
     server.answers(refusal(503, 'STORE_UNAVAILABLE', NOW), json(200, 1));
     expect(await failureOf(pause())).toMatchObject({ status: 503 });
     server.answers(broken, json(200, 1));
     await expect(pause()).rejects.toThrow('fetch failed');
   });
 
-  test('is sent again after a broken connection when it reads', async () => {
+  test('sends a read again after a broken connection', async () => {
     server.answers(broken, json(200, 1));
     expect(await monitor().getHealth()).toBe(1);
   });
 
-  test('is sent three times more at most, and not after a wait that is too long', async () => {
+  test('sends a request three times more at most, and not after a wait that is too long', async () => {
     server.answers(refusal(429, 'RATE_LIMITED', NOW));
     expect(await failureOf(pause())).toMatchObject({ code: 'RATE_LIMITED', retryAfterMs: 0 });
     expect(server.seen).toHaveLength(4);
@@ -106,7 +106,7 @@ describe('a request that was not executed', () => {
 });
 
 describe('a list', () => {
-  test('by offset yields the items of all pages', async () => {
+  test('a list by offset yields the items of all pages', async () => {
     const page = (offset: number, hasMore: boolean) =>
       json(200, { items: [{ n: offset }, { n: offset + 1 }], page: { offset, hasMore } });
     server.answers(page(0, true), page(2, true), page(4, false));
@@ -118,7 +118,7 @@ describe('a list', () => {
     ]);
   });
 
-  test('by cursor yields the items of all pages', async () => {
+  test('a list by cursor yields the items of all pages', async () => {
     server.answers(json(200, { items: [1], next: 'c/1' }), json(200, { items: [2], next: null }));
     const found = [];
     for await (const item of monitor().all('listAudit')) found.push(item);
@@ -126,7 +126,7 @@ describe('a list', () => {
     expect(server.seen.map(({ url }) => url)).toEqual(['/api/audit', '/api/audit?after=c%2F1']);
   });
 
-  test('ends when a page is empty, whatever it says of more', async () => {
+  test('ends when a page is empty, whatever its hasMore is', async () => {
     server.answers(json(200, { items: [], page: { offset: 0, hasMore: true } }));
     const found = [];
     for await (const item of monitor().all('searchIssues')) found.push(item);
@@ -135,14 +135,14 @@ describe('a list', () => {
 });
 
 describe('credentials', () => {
-  test('of an operator are sent as Basic, in UTF-8', async () => {
+  test('sends those of an operator as Basic, in UTF-8', async () => {
     server.answers(json(200, 1));
     await monitor({ username: 'olga', password: 'pä:ss' }).getHealth();
     const sent = String(server.seen[0]?.headers.authorization).split(' ')[1] ?? '';
     expect(Buffer.from(sent, 'base64').toString()).toBe('olga:pä:ss');
   });
 
-  test('of a client are exchanged once for concurrent calls, and again when the token is refused', async () => {
+  test('exchanges those of a client once for concurrent calls, and again when the token is refused', async () => {
     const issue = (token: string) => json(200, { access_token: token, expires_in: 600 });
     const { url } = server.at;
     const token = clientCredentials({ url, clientId: 'ci_1', clientSecret: 'a&b' });
@@ -157,7 +157,7 @@ describe('credentials', () => {
     expect(await failureOf(hosted.getHealth())).toMatchObject({ status: 401 });
   });
 
-  test('of a client that are refused are an error, and tried again with the next call', async () => {
+  test('throws when those of a client are refused, and tries again with the next call', async () => {
     const { url } = server.at;
     const hosted = createHostedClient<Ops>({
       url,

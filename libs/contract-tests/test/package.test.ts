@@ -31,7 +31,7 @@ test('its program ends with status 78 and names the target when that does not an
   expect(run).toMatchObject({ status: 78, stderr: expect.stringContaining('http://127.0.0.1:9') });
 });
 
-test('its program says which Node it needs when it runs under an older one', () => {
+test('its program prints which Node it needs when it runs under an older one', () => {
   const older = join(folder, 'older-node.cjs');
   const versions = `{ ...process.versions, node: '20.19.5' }`;
   writeFileSync(older, `Object.defineProperty(process, 'versions', { value: ${versions} });`);

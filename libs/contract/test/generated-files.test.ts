@@ -5,6 +5,6 @@ import { generatedFiles } from '../scripts/generated-files.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-test.each([...generatedFiles()])('%s says what the contract says', (path, text) => {
+test.each([...generatedFiles()])('%s agrees with the contract', (path, text) => {
   expect(readFileSync(join(root, path), 'utf8')).toBe(text);
 });

@@ -33,7 +33,7 @@ describe('the labels of an issue on the host', () => {
     ]);
   });
 
-  test('after a swap are exactly those of the issue; people’s labels and urgent stay, enqueue goes', () => {
+  test('the labels after a swap are exactly those of the issue; people’s labels and urgent stay, enqueue goes', () => {
     fc.assert(
       fc.property(shown, onHost, (issue, stored) => {
         const wanted = outputLabels(issue);

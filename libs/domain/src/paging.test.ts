@@ -17,7 +17,7 @@ describe('the page to read', () => {
     ['consistency', 100, 500],
     ['pipelineEvents', 50, 200],
     ['issues', 100, 500],
-  ] as const)('of %s has %d rows by default and %d at most', (name, standard, max) => {
+  ] as const)('a page of %s has %d rows by default and %d at most', (name, standard, max) => {
     expect(clampPage({}, PAGE_RULES[name])).toEqual({ limit: standard, offset: 0 });
     expect(clampPage({ limit: 1_000_000, offset: -1 }, PAGE_RULES[name])).toEqual({ limit: max, offset: 0 });
     expect(clampPage({ limit: 0 }, PAGE_RULES[name]).limit).toBe(1);

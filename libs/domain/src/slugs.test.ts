@@ -18,7 +18,7 @@ const numbers = fc.integer({ min: 1, max: MAX_ISSUE_NUMBER });
 const home = { owner: 'acme', name: 'shop' };
 
 describe('slugs', () => {
-  test('are parsed as formatted, and compared case-insensitively', () => {
+  test('parses slugs as formatted, and compares them case-insensitively', () => {
     fc.assert(
       fc.property(slugs, (slug) => {
         expect(parseSlug(formatSlug(slug))).toEqual(slug);
@@ -49,7 +49,7 @@ describe('slugs', () => {
     expect(() => requireSlug(value)).toThrow(/must be owner\/name/);
   });
 
-  test('are always safe in a path', () => {
+  test('a slug is always safe in a path', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const slug = parseSlug(text);
@@ -60,7 +60,7 @@ describe('slugs', () => {
 });
 
 describe('issue numbers and references', () => {
-  test('are read as they are written', () => {
+  test('reads numbers and references as they are written', () => {
     fc.assert(
       fc.property(slugs, numbers, (repo, number) => {
         expect(parseIssueNumber(String(number))).toBe(number);

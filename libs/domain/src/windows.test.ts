@@ -22,7 +22,7 @@ const now = new Date('2026-03-04T05:06:07.890Z');
 const times = fc.date({ noInvalidDate: true, min: new Date('1970-01-01'), max: new Date('2200-01-01') });
 
 describe('windows', () => {
-  test('are the six of the contract, with their lengths', () => {
+  test('the windows are the six of the contract, with their lengths', () => {
     expect(WINDOWS.map((window) => windowMs(window) / 3_600_000)).toEqual([1, 6, 12, 24, 48, 168]);
     expect(isWindow('24h')).toBe(true);
     expect(isWindow('30d')).toBe(false);
@@ -61,7 +61,7 @@ describe('relative durations', () => {
 });
 
 describe('a since value of the logs', () => {
-  test('is a duration before now, or a timestamp, in UTC when it names no zone', () => {
+  test('a value is a duration before now, or a timestamp, in UTC when it names no zone', () => {
     expect(parseSince('1h', now)?.toISOString()).toBe('2026-03-04T04:06:07.890Z');
     expect(parseSince('2026-03-01', now)?.toISOString()).toBe('2026-03-01T00:00:00.000Z');
     expect(parseSince('2026-03-01T02:00:00+02:00', now)?.toISOString()).toBe('2026-03-01T00:00:00.000Z');
@@ -69,7 +69,7 @@ describe('a since value of the logs', () => {
     expect(parseSince('2026-03-01t02:00:00z', now)?.toISOString()).toBe('2026-03-01T02:00:00.000Z');
   });
 
-  test('is UTC when it has no zone', () => {
+  test('a timestamp without a zone is UTC', () => {
     expect(parseSince('2026-03-01T02:00:00', now)?.toISOString()).toBe('2026-03-01T02:00:00.000Z');
     expect(parseSince('2026-03-01T02:00:00.25', now)?.toISOString()).toBe('2026-03-01T02:00:00.250Z');
     expect(parseSince('2026-03-01T02:00', now)?.toISOString()).toBe('2026-03-01T02:00:00.000Z');
@@ -86,7 +86,7 @@ describe('a since value of the logs', () => {
     expect(parseSinceExactly(text, now)).toBe(exact);
   });
 
-  test('before 1970 is clamped to 1970, so that the store can represent it', () => {
+  test('a time before 1970 is clamped to 1970, so that the store can represent it', () => {
     expect(parseSince('999999d', now)).toEqual(new Date(0));
     expect(parseSince('0000-01-01T00:00:00+23:59', now)).toEqual(new Date(0));
     expect(parseSince('9999-12-31T23:59:59-23:59', now)?.toISOString()).toBe('9999-12-31T23:59:59.999Z');

@@ -16,7 +16,7 @@ const errorOf = async (answer: Response | Promise<Response>) => {
 };
 
 describe('an answer', () => {
-  test('is the handler’s, with the content type of its declaration', async () => {
+  test('sends the handler’s answer, with the content type of its declaration', async () => {
     const page = await sample.call('/odd/a/b%2Fc');
     expect([page.status, await page.text(), page.headers.get('x-own')]).toEqual([200, '<p>a/b/c</p>', 'yes']);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -38,7 +38,7 @@ describe('an answer', () => {
     expect([headers.get('x-powered-by'), headers.get('etag')]).toEqual([null, null]);
   });
 
-  test('of HEAD has the head of GET and no body', async () => {
+  test('answers HEAD with the head of GET and no body', async () => {
     const answer = await sample.call('/health', { method: 'HEAD', auth: '' });
     expect([answer.status, Number(answer.headers.get('content-length')) > 0, await answer.text()]).toEqual([
       200,
@@ -124,7 +124,7 @@ describe('a path that nothing serves', () => {
     expect((await sample.call('/odd', { auth: '' })).status).toBe(401);
   });
 
-  test('of a family answers as the family does', async () => {
+  test('answers a path of a family as the family does', async () => {
     const expected = [400, 'INVALID_INPUT', 'Expected /api/timeline/:owner/:repo/:issue'];
     expect(await errorOf(sample.call('/api/timeline/a/b'))).toEqual(expected);
     expect(await errorOf(sample.call('/api/timeline/a/%ZZ/1'))).toEqual(expected);
@@ -135,7 +135,7 @@ describe('a path that nothing serves', () => {
     ]);
   });
 
-  test('with a malformed escape is refused after the credentials', async () => {
+  test('refuses a path with a malformed escape after the credentials', async () => {
     expect((await sample.call('/api/things/%E0%A4%A/move', { auth: '' })).status).toBe(401);
     expect(await errorOf(sample.call('/api/things/%ZZ/move', { method: 'POST' }))).toEqual([
       400,
@@ -180,7 +180,7 @@ describe('input', () => {
     expect((await errorOf(post('/api/things/1/move', '', { body })))[1]).toBe('INVALID_JSON');
   });
 
-  test('an absent body counts as an empty object where the route says so', async () => {
+  test('an absent body counts as an empty object where the route allows it', async () => {
     expect(await (await sample.call('/api/optional', { method: 'POST' })).json()).toEqual({ by: 'operator test' });
     expect(await (await post('/api/optional', { by: 'me' })).json()).toEqual({ by: 'me test' });
     expect((await errorOf(sample.call('/api/things/1/move', { method: 'POST' })))[1]).toBe('INVALID_JSON');

@@ -35,6 +35,6 @@ const cases: Handlers[] = [
   },
 ];
 
-test('what the declaration does not allow does not compile', () => {
+test('a handler that the declaration does not allow does not compile', () => {
   expect(cases).toHaveLength(7);
 });

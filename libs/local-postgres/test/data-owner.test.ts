@@ -14,7 +14,7 @@ test.each(['Z', 'X'])('a process in state %s, which still has a number, is dead'
   expect(identityIn(stat(state), 4711)).toBeNull();
 });
 
-test('without a stat the pid identifies the process', () => {
+test('the pid identifies the process when there is no stat', () => {
   expect(identityIn('', 4711)).toBe('4711');
 });
 

@@ -120,7 +120,7 @@ test('a setting that Postgres refuses ends the start with its own words', async 
   );
 });
 
-test('what a killed owner left is deleted with its server; what is in use, or nobody’s, is left alone', async () => {
+test('deletes data of a killed owner with its server, and leaves data in use or without an owner alone', async () => {
   const { child, url } = await startElsewhere();
   const connect = () => new pg.Client(url).connect();
   await removeAbandoned(dataDir);

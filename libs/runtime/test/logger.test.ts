@@ -37,7 +37,7 @@ describe('createLogger', () => {
     ]);
   });
 
-  test('keeps the order of levels and says which are on', async () => {
+  test('keeps the order of levels and reports which are on', async () => {
     const { log, lines } = make({ level: 'warn' });
     for (const level of ['debug', 'info', 'warn', 'error', 'fatal'] as const) log[level](level);
     await log.close();
@@ -119,7 +119,7 @@ describe('createLogger', () => {
     expect(JSON.parse(await readFile(join(dir, 'monitor.log'), 'utf8'))).toEqual(lines()[0]);
   });
 
-  test('goes on, and says so, when the directory cannot be used', async () => {
+  test('continues, and reports the problem, when the directory cannot be used', async () => {
     const file = join(await mkdtemp(join(tmpdir(), 'log-')), 'plain-file');
     await writeFile(file, '');
     const { log, lines } = make({ dir: join(file, 'sub') });

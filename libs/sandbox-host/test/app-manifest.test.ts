@@ -88,7 +88,7 @@ describe('a manifest', () => {
     ],
     [{ ...manifestOf(), default_events: ['issues'] }, 'Hook url cannot be blank'],
     [{ ...manifestOf(), default_permissions: { everything: 'write' } }, 'default_permissions'],
-  ])('is refused in the words of the host when it is %j', async (manifest, words) => {
+  ])('refuses a manifest in the words of the host when it is %j', async (manifest, words) => {
     const { status, text } = await post(manifest);
     expect(status).toBe(422);
     expect(text.replaceAll('&quot;', '"')).toContain(words);
@@ -105,7 +105,7 @@ describe('a manifest', () => {
     ]);
   });
 
-  test('is confirmed by nobody but the account or an administrator of its repositories', async () => {
+  test('only the account or an administrator of its repositories confirms a manifest', async () => {
     const wrong = await submitForm(await post(manifestOf()), { name: 'Second', token: 'no-such-token' });
     expect([wrong.status, wrong.location]).toEqual([401, null]);
     expect(wrong.text).toContain('Bad credentials');
@@ -115,7 +115,7 @@ describe('a manifest', () => {
     expect((await submitForm(denied, { name: 'Second', token: OWNER.token })).status).toBe(302);
   });
 
-  test('is refused when the name of the app is taken', async () => {
+  test('refuses a manifest when the name of the app is taken', async () => {
     await codeFor('Taken');
     const { status, text } = await submitForm(await post(manifestOf()), { name: 'taken', token: OWNER.token });
     expect(status).toBe(422);
@@ -124,7 +124,7 @@ describe('a manifest', () => {
 });
 
 describe('a code', () => {
-  test('is exchanged for the secrets once', async () => {
+  test('exchanges a code for the secrets once', async () => {
     const code = await codeFor('Once');
     const first = await convert(code);
     expect(first).toMatchObject({
@@ -136,7 +136,7 @@ describe('a code', () => {
     expect((await convert('0'.repeat(40))).status).toBe(404);
   });
 
-  test('is refused when it is older than an hour', async () => {
+  test('refuses a code that is older than an hour', async () => {
     const [early, late] = [await codeFor('Early'), await codeFor('Late')];
     const start = Date.now();
     clock = () => new Date(start + HOUR_MS - 5_000);
@@ -197,7 +197,7 @@ describe('an app from a manifest', () => {
     expect(await Promise.all(deliveries.map(({ body, signature }) => check(body, signature)))).not.toContain(false);
   });
 
-  test('is shown its own webhook, and the repository that of nobody else', async () => {
+  test('the app sees its own webhook, and the repository only its own', async () => {
     const more = { hook_attributes: { url: `${hookUrl}own` }, default_events: APP_EVENTS };
     const { data } = await convert(await codeFor('Owner of a hook', more));
     await install('owner-of-a-hook', 'shop');

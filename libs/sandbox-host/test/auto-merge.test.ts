@@ -83,7 +83,7 @@ describe('a merge that is left to the host', () => {
     await isMerged(pull);
   });
 
-  test('is taken back by hand', async () => {
+  test('a person cancels the merge by hand', async () => {
     const pull = await open();
     await enable(pull);
     await graphql('disablePullRequestAutoMerge', { id: pull.node_id }, ANNA);
@@ -92,7 +92,7 @@ describe('a merge that is left to the host', () => {
     expect(await read(pull)).toMatchObject({ merged: false, auto_merge: null });
   });
 
-  test('is taken back when a person without write access pushes, and stays when one with it does', async () => {
+  test('cancels the merge when a person without write access pushes, and keeps it when one with it does', async () => {
     const ours = await open();
     await enable(ours);
     await environment.push('topic', 'b.txt', 'b\n', { repo: slug, token: BOT.token });
@@ -122,7 +122,7 @@ describe('a merge that is left to the host', () => {
     expect((await read(pull)).merged).toBe(false);
   });
 
-  test('is refused when the setting is off, when nothing is in the way, for another method, and to a stranger', async () => {
+  test('refuses auto-merge when the setting is off, when nothing is in the way, for another method, and to a stranger', async () => {
     const pull = await open();
     const words = async (answer: ReturnType<typeof enable>) => (await answer).errors?.[0]?.message;
     expect(await words(enable(pull, STRANGER))).toMatch(/not accessible/);

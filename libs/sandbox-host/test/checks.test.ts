@@ -89,7 +89,7 @@ describe('commit statuses', () => {
 describe('check runs', () => {
   const create = (body: object, token = ci) => call('POST', '/check-runs', { head_sha: sha, ...body }, token);
 
-  test('answers 403 when somebody other than an app creates one', async () => {
+  test('answers 403 when a user who is not an app creates one', async () => {
     expect(await create({ name: 'build' }, ANNA.token)).toMatchObject({
       status: 403,
       data: { message: 'You must authenticate via a GitHub App.' },

@@ -53,14 +53,14 @@ const pullEvents = async () =>
   (await hook.events()).flatMap((event: HostEvent) => (event.kind === 'pull-request' ? [event] : []));
 
 describe('a fork', () => {
-  test('is made once for each owner, and is shown as a fork', async () => {
+  test('creates a fork once for each owner, and shows it as a fork', async () => {
     const again = await stranger('POST', `${shop}/forks`, {});
     expect(again).toMatchObject({ status: 202, data: { full_name: 'stranger/shop', fork: true } });
     expect((await stranger('GET', `${shop}/forks`)).data).toHaveLength(1);
     expect((await stranger('GET', shop)).data).toMatchObject({ fork: false });
   });
 
-  test('is written to by its owner and not by others', async () => {
+  test('only the owner writes to a fork', async () => {
     const elsewhere = environment.push('x', 'x.txt', 'x', { repo: 'stranger/shop', token: ANNA.token });
     await expect(elsewhere).rejects.toThrow(/403|denied|not granted/i);
   });
@@ -84,14 +84,14 @@ describe('a pull request from a fork', () => {
     });
   });
 
-  test('is opened only by those who may write to the fork', async () => {
+  test('only those who may write to the fork open a pull request from it', async () => {
     const wanted = { title: 'Mine', head: `stranger:${branch}`, base: 'main' };
     expect((await anna('POST', `${shop}/pulls`, wanted)).status).toBe(403);
     expect((await stranger('POST', `${shop}/pulls`, { ...wanted, head: branch })).status).toBe(403);
     expect((await stranger('POST', `${shop}/pulls`, { ...wanted, head: `nobody:${branch}` })).status).toBe(422);
   });
 
-  test('is announced with its repository when it is opened, pushed to and closed', async () => {
+  test('announces the pull request with its repository when it is opened, pushed to and closed', async () => {
     const number = await open();
     const file = `more-${serial}.txt`;
     const moved = await environment.push(branch, file, 'more\n', { repo: 'stranger/shop', token: STRANGER.token });
@@ -104,7 +104,7 @@ describe('a pull request from a fork', () => {
     ]);
   });
 
-  test('is merged by a maintainer at the head that was named, and at no other', async () => {
+  test('a maintainer merges the pull request at the head that was named, and at no other', async () => {
     const number = await open();
     const merge = (sha: string) => anna('PUT', `${shop}/pulls/${number}/merge`, { sha });
     expect((await merge('0'.repeat(40))).status).toBe(409);
@@ -115,7 +115,7 @@ describe('a pull request from a fork', () => {
     );
   });
 
-  test('is never found or adopted as the one of our own branch of that name', async () => {
+  test('a pull request from a fork is never found or adopted as the one of our own branch of that name', async () => {
     const number = await open();
     expect(await environment.host.findPullRequests(REPO, branch)).toEqual([]);
     const ours = await environment.push(branch, `ours-${serial}.txt`, 'ours\n');
@@ -127,7 +127,7 @@ describe('a pull request from a fork', () => {
     expect((made as { created: { number: number } }).created.number).not.toBe(number);
   });
 
-  test('is closed when the fork is deleted, and shows no repository', async () => {
+  test('deleting the fork closes the pull request, which shows no repository', async () => {
     const number = await open();
     expect((await stranger('DELETE', '/repos/stranger/shop')).status).toBe(204);
     expect(await environment.host.getPullRequest(REPO, number)).toMatchObject({
@@ -140,7 +140,7 @@ describe('a pull request from a fork', () => {
 });
 
 describe('the branch of an issue', () => {
-  test('is not taken over from a person who has opened a pull request from it', async () => {
+  test('does not take the branch over from a person who has opened a pull request from it', async () => {
     await environment.push(branch, `ours-${serial}.txt`, 'ours\n');
     await anna('POST', `${shop}/pulls`, { title: 'Hers', head: branch, base: 'main' });
     const wanted = { ...createPR, head: branch };
@@ -153,7 +153,7 @@ describe('the branch of an issue', () => {
     expect(await environment.host.execute(REPO, 1, wanted, listed)).toMatchObject({ status: 'ok', repeated: true });
   });
 
-  test('is refused when a worker names one of a fork', async () => {
+  test('refuses a branch of a fork that a worker names', async () => {
     const wanted = { ...createPR, head: `stranger:${branch}` };
     expect(await environment.as(BOT.token).execute(REPO, 1, wanted, { mayHaveHappened: false })).toMatchObject({
       status: 'refused',

@@ -157,7 +157,7 @@ describe('a branch with a merge queue', () => {
     expect((await queueState(pull)).timelineItems.nodes).toEqual([{ __typename: 'PullRequestCommit' }]);
   });
 
-  test('is left by hand', async () => {
+  test('a person removes a pull request from the queue by hand', async () => {
     const pull = await open('a.txt');
     await enqueue(pull);
     await groupOf(pull);

@@ -48,7 +48,7 @@ describe('a renamed repository', () => {
     expect((await asOwner('GET', `/repositories/${id}/issues`)).data).toHaveLength(0);
   });
 
-  test('is cloned and pushed to under its old name', async () => {
+  test('clones and pushes under the old name', async () => {
     await rename(`${name}-new`);
     const sha = await environment.push('topic', 'a.txt', 'a\n', { repo: `acme/${name}`, token: BOT.token });
     const branch = await asOwner('GET', `/repos/acme/${name}-new/branches/topic`);
@@ -63,7 +63,7 @@ describe('a renamed repository', () => {
     expect((await asOwner('GET', `/repositories/${id}`)).data).toMatchObject({ full_name: `acme/${name}-new` });
   });
 
-  test('is not renamed to a name that is taken, nor by who is no administrator', async () => {
+  test('refuses a new name that is taken, and a rename by an account that is no administrator', async () => {
     expect(await rename('shop')).toMatchObject({
       status: 422,
       data: { errors: [{ field: 'name', message: 'name already exists on this account' }] },
@@ -71,7 +71,7 @@ describe('a renamed repository', () => {
     expect((await environment.api('PATCH', `/repos/acme/${name}`, { name: 'x' })).status).toBe(403);
   });
 
-  test('is hidden under its old name from who may not see it', async () => {
+  test('hides the repository under its old name from accounts that may not see it', async () => {
     await environment.sandbox.addRepo({ slug: `acme/${name}`, private: true });
     await rename(`${name}-new`);
     expect((await raw(`/repos/acme/${name}`, {}, STRANGER.token)).status).toBe(404);
@@ -87,7 +87,7 @@ describe('a transferred repository', () => {
     expect((await asOwner('PATCH', '/repos/globex/basket', { name: 'mine' })).status).toBe(403);
   });
 
-  test('is refused for an account that does not exist, and to who is no administrator', async () => {
+  test('refuses a transfer to an account that does not exist, and by an account that is no administrator', async () => {
     const path = `/repos/acme/${name}/transfer`;
     expect((await asOwner('POST', path, { new_owner: 'nobody-at-all' })).status).toBe(422);
     expect((await environment.api('POST', path, { new_owner: 'globex' }, ANNA.token)).status).toBe(403);
@@ -95,7 +95,7 @@ describe('a transferred repository', () => {
 });
 
 describe('an archived repository', () => {
-  test('is read and not written until it is unarchived', async () => {
+  test('an archived repository is readable and not writable until it is unarchived', async () => {
     await asOwner('PATCH', `/repos/acme/${name}`, { archived: true });
     const refused = await asOwner('POST', `/repos/acme/${name}/issues`, { title: 'x' });
     expect(refused).toMatchObject({ status: 403, data: { message: 'Repository was archived so is read-only.' } });

@@ -73,7 +73,7 @@ describe('an OAuth app', () => {
     expect(await exchange(code)).toMatchObject({ error: 'bad_verification_code' });
   });
 
-  test('is refused the exchange when secret, verifier or callback differ, or the code is ten minutes old', async () => {
+  test('refuses the exchange when secret, verifier or callback differ, or the code is ten minutes old', async () => {
     expect(await exchange(await codeOf(), { client_secret: 'another' })).toMatchObject({
       error: 'incorrect_client_credentials',
     });

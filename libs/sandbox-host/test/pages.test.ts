@@ -106,7 +106,7 @@ describe('the page of a pull request', () => {
     expect(text).toContain(`href="${MONITOR}/#/issues/acme/shop/${issue}"`);
   });
 
-  test('cuts a long diff and says how much is missing when it has more than 2,000 lines', async () => {
+  test('cuts a long diff and reports how much is missing when it has more than 2,000 lines', async () => {
     await environment.push('long', 'long.txt', `${'x\n'.repeat(3_000)}`);
     const text = await show(`/pull/${await create('/pulls', { title: 'Long', head: 'long', base: 'main' })}`);
     expect(text.match(/<span class="added">/g)?.length).toBeLessThanOrEqual(2_000);
@@ -120,7 +120,7 @@ test.each([
   ['2025-12-31T21:30:00Z', '2 hours ago'],
   ['2025-12-01T00:00:00Z', '31 days ago'],
   ['2026-01-01T00:00:05Z', 'just now'],
-])('says for %s how long ago it was', (at, words) => {
+])('renders for %s how long ago it was', (at, words) => {
   expect(agoOf(at, '2026-01-01T00:00:00Z')).toBe(words);
 });
 

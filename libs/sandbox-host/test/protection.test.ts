@@ -92,7 +92,7 @@ describe('required reviews', () => {
   const rules = (dismiss: boolean) =>
     protect({ required_pull_request_reviews: { dismiss_stale_reviews: dismiss, required_approving_review_count: 1 } });
 
-  test('refuses the merge with 405 until somebody with write access approves', async () => {
+  test('refuses the merge with 405 until a person with write access approves', async () => {
     await rules(false);
     const words = 'At least 1 approving review is required by reviewers with write access.';
     expect(await merge()).toMatchObject({ status: 405, data: { message: words } });
@@ -133,7 +133,7 @@ describe('pushes to a protected branch', () => {
     );
   }
 
-  test('are refused when a pull request, a check or other pushers are required', async () => {
+  test('refuses pushes when a pull request, a check or other pushers are required', async () => {
     await protect({ required_pull_request_reviews: {} });
     expect(await push()).toContain('GH006: Protected branch update failed for refs/heads/main.');
     expect(await push()).toContain('Changes must be made through a pull request.');
@@ -145,7 +145,7 @@ describe('pushes to a protected branch', () => {
     expect(await push()).toBe('pushed');
   });
 
-  test('are refused when they replace commits, unless force-pushes are allowed', async () => {
+  test('refuses pushes that replace commits, unless force-pushes are allowed', async () => {
     await protect({});
     expect(await push(['--amend'])).toContain('Cannot force-push to this branch');
     await protect({ allow_force_pushes: true });
@@ -159,7 +159,7 @@ describe('pushes to a protected branch', () => {
 });
 
 describe('merge methods', () => {
-  test('are refused with 405 when the repository does not allow them', async () => {
+  test('refuses a merge method with 405 when the repository does not allow it', async () => {
     await environment.sandbox.addRepo({ slug: 'acme/shop', collaborators: PEOPLE, mergeMethods: ['squash'] });
     expect((await call('GET', '')).data).toMatchObject({
       allow_merge_commit: false,
@@ -202,7 +202,7 @@ describe('rulesets', () => {
     parameters: { required_status_checks: [{ context: 'build' }], strict_required_status_checks_policy: false },
   };
 
-  test('show their rules for a branch to everybody and refuse in their own words', async () => {
+  test('show their rules for a branch to every user and refuse in their own words', async () => {
     expect((await ruleset([CHECKS])).status).toBe(201);
     expect((await call('GET', '/rules/branches/main', undefined, STRANGER.token)).data).toEqual([
       expect.objectContaining(CHECKS),
@@ -215,7 +215,7 @@ describe('rulesets', () => {
     expect((await merge()).status).toBe(200);
   });
 
-  test('are written by administrators only, and have no effect when they are disabled', async () => {
+  test('only administrators write rulesets, which have no effect when they are disabled', async () => {
     expect((await call('POST', '/rulesets', { name: 'x', enforcement: 'active' })).status).toBe(403);
     await ruleset([CHECKS], { enforcement: 'disabled' });
     expect((await merge()).status).toBe(200);

@@ -91,7 +91,7 @@ describe('review comments', () => {
       ANNA.token,
     );
 
-  test('are accepted on lines of the diff', async () => {
+  test('accepts comments on lines of the diff', async () => {
     expect((await review('list.txt', 1)).status).toBe(200);
     expect((await review('list.txt', 1, 'LEFT')).status).toBe(200);
   });

@@ -51,7 +51,7 @@ const deliver = async () => {
 };
 
 describe('webhooks', () => {
-  test('are signed, in order, and mean the same to the reader as a real one', async () => {
+  test('webhooks are signed, in order, and mean the same to the reader as a real one', async () => {
     expect((await deliver()).map((one) => one.event)).toEqual(['ping']);
     const number = await openIssue(environment);
     await environment.api('POST', `/repos/acme/shop/issues/${number}/labels`, { labels: ['svc:enqueue'] }, ANNA.token);
@@ -104,7 +104,7 @@ describe('webhooks', () => {
     ]);
   });
 
-  test('are sent again under the same id while the receiver fails, and not after a refusal', async () => {
+  test('sends a webhook again under the same id while the receiver fails, and not after a refusal', async () => {
     answers = [500, 503, 204];
     await openIssue(environment);
     const got = await deliver();

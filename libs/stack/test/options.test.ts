@@ -11,7 +11,7 @@ function parse(...args: string[]) {
   return stackOptions(command.parse(args, { from: 'user' }));
 }
 
-test('without options: everything, on the embedded Postgres', () => {
+test('runs everything on the embedded Postgres when there are no options', () => {
   const { dataDir, ...options } = parse();
   expect(dataDir).toMatch(/\/\.data$/);
   expect(options).toEqual({

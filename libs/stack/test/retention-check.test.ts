@@ -29,7 +29,7 @@ describe('expressionOf', () => {
       expect(value(name, type)).toBe(`t.${name}`);
   });
 
-  test('is used for each column of a statement', () => {
+  test('the expression replaces each column of a statement', () => {
     const columns = [
       { name: 'tenant_id', type: 'bigint' },
       { name: 'id', type: 'bigint' },

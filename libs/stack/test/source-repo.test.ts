@@ -36,7 +36,7 @@ test('the first start serves this project', async () => {
   expect(await choose()).toEqual([{ slug: 'demo/pipeline', source: join(dir, 'project') }]);
 });
 
-test('where this project is no checkout a sample is made, and that is said', async () => {
+test('makes a sample where this project is no checkout, and reports that', async () => {
   // A folder of somebody else's repository.
   await makeSampleRepo(dir, env);
   await mkdir(join(dir, 'project'));
@@ -69,7 +69,7 @@ test('a path without a repository, or without a commit, is refused by name', asy
   await expect(choose({ path: join(dir, 'empty') })).rejects.toThrow('not a git repository with a commit');
 });
 
-test('without git that is what is missing', async () => {
+test('reports that git is missing when it is not installed', async () => {
   await mkdir(join(dir, 'project'));
   await expect(choose({ searchPath: '/nonexistent' })).rejects.toThrow('git was not found');
 });

@@ -16,7 +16,7 @@ afterEach(() => rm(dataDir, { recursive: true, force: true }));
 const file = () => join(dataDir, 'stack.json');
 
 describe('state', () => {
-  test('what was saved is what is loaded, readable by its owner alone', async () => {
+  test('loads what was saved, readable by its owner alone', async () => {
     const state = await loadState(dataDir);
     await saveState(dataDir, { ...state, repos: [{ slug: 'demo/shop', source: '/srv/shop' }] });
     expect(await loadState(dataDir)).toEqual({ ...state, repos: [{ slug: 'demo/shop', source: '/srv/shop' }] });
@@ -56,7 +56,7 @@ describe('data folder', () => {
 
   const modeOf = async (path: string) => (await stat(join(dataDir, path))).mode & 0o777;
 
-  test('is private with all its parts, also when it existed with wider rights', async () => {
+  test('the folder is private with all its parts, also when it existed with wider rights', async () => {
     await chmod(dataDir, 0o777);
     for (const name of ['sandbox', 'logs']) {
       await mkdir(join(dataDir, name));

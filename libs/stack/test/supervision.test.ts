@@ -65,7 +65,7 @@ test('returns the address of a child, logs its output, and stops it', async () =
   expect(said).toEqual([]);
 });
 
-test('a child that was killed is started again, and that is said', async () => {
+test('a child that was killed is started again, and that is reported', async () => {
   await supervisor.start(child('serve'));
   await until(() => pidOf() > 0);
   const first = pidOf();
@@ -92,7 +92,7 @@ test('a child that is killed at each start is given up', async () => {
   expect(said).toHaveLength(3);
 });
 
-test('a child that cannot start says why, and is not started again', async () => {
+test('a child that cannot start reports why, and is not started again', async () => {
   const started = supervisor.start(child('refuse'));
   await expect(started).rejects.toThrow('child did not start (exit code 78):\nPORT: must be a number');
   expect(said).toEqual([]);
@@ -116,7 +116,7 @@ test('a child that needs a second signal gets it, one that heeds none is killed'
   expect(await readFile(join(dataDir, 'logs/two.err'), 'utf8')).toBe('heard both\n');
 });
 
-test('what a killed child had started ends with it', async () => {
+test('a process that a killed child had started ends with it', async () => {
   const grandchild = Number(await supervisor.start(child('leave a grandchild')));
   expect(await lives(grandchild)).toBe(true);
   await until(() => pidOf() > 0);
@@ -140,7 +140,7 @@ test('a child whose parent was killed ends by itself', async () => {
   await until(async () => !(await lives(pid)));
 });
 
-test('the next start ends what a killed stack left, and nobody else', async () => {
+test('the next start ends what a killed stack left, and no other process', async () => {
   await supervisor.start(child('serve'));
   await until(() => pidOf() > 0);
   const pid = pidOf();

@@ -153,7 +153,7 @@ test.each([
   ['no-such-export', /does not provide an export named 'gone'/],
   ['throws', /while loading[\s\S]*throws\.case\.mts:3:11/],
   ['empty', /must contain at least one test/],
-])('%s: what is said of it', (name, expected) => {
+])('%s: its report', (name, expected) => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
   expect(outcomes.get(name)?.message.replace(/\u001b\[\d+m/g, '')).toMatch(expected);
 });

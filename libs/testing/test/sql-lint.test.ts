@@ -197,7 +197,7 @@ describe('each rule stops what breaks it', () => {
 describe('the fleet pool', () => {
   const everyone = 'select tenant_id, count(*) from tasks group by tenant_id';
 
-  test('lets a statement over all tenants pass when it says why', async () => {
+  test('lets a statement over all tenants pass when it states why', async () => {
     expect(await findings(`/* fleet: counts the backlog */ ${everyone}`, 'fleet')).toEqual([]);
     expect(await findings(everyone, 'fleet')).toHaveLength(1);
     expect(await findings(`/* fleet: */ ${everyone}`, 'fleet')).toHaveLength(1);

@@ -101,7 +101,7 @@ describe('a host accessed as a GitHub App', () => {
 });
 
 describe('a repo without an installation', () => {
-  test('is reported as such when it is read or written to', async () => {
+  test('a read and a write report that the app is not installed', async () => {
     const host = appHost();
     const missing = { kind: 'no-access', message: expect.stringContaining('not installed on other/shop') };
     await expect(host.getIssue(OTHER, 1)).rejects.toMatchObject(missing);
@@ -117,7 +117,7 @@ describe('a repo without an installation', () => {
     await expect(appHost().standingOf(OTHER, 1)).rejects.toMatchObject({ kind: 'no-access' });
   });
 
-  test('is looked up again when the app may have been installed since', async () => {
+  test('looks the installation up again when the app may have been installed since', async () => {
     const host = appHost();
     await expect(host.getIssue(OTHER, 1)).rejects.toMatchObject({ kind: 'no-access' });
     await expect(host.getIssue(OTHER, 1)).rejects.toMatchObject({ kind: 'no-access' });

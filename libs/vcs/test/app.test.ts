@@ -29,7 +29,7 @@ describe('a token of an installation', () => {
     await expect(git('ls-remote', remote('ghs_unknown'))).rejects.toThrow(/Authentication failed/);
   });
 
-  test('to read does not push; one to write does, as the app', async () => {
+  test('a token to read does not push; one to write does, as the app', async () => {
     const [reads, writes] = [await access(), await access({ contents: 'write' })];
     const dir = `${environment.dir}/pushed`;
     await git('clone', '-q', remote(reads.token), dir);
@@ -59,7 +59,7 @@ describe('a token of an installation', () => {
     clock = null;
   });
 
-  test('is made once for equal requests, and again when little of its hour is left', async () => {
+  test('makes one token for equal requests, and another when little of its hour is left', async () => {
     let now = new Date();
     const app = shopApp(environment, { now: () => now });
     const ask = () => app.accessTo({ repo: REPO, installationId: null, permissions: { contents: 'read' } });
@@ -84,25 +84,25 @@ describe('an issuer', () => {
     permissions: { contents: 'read' as const },
   });
 
-  test('that the app is not installed on a repo, or that there is none', async () => {
+  test('reports that the app is not installed on a repo, or that there is none', async () => {
     const app = shopApp(environment);
     await expect(app.accessTo(repo('other', 'shop'))).rejects.toMatchObject({ kind: 'not-found', httpStatus: 404 });
     await expect(app.accessTo(repo('acme', 'nothing'))).rejects.toMatchObject({ kind: 'not-found' });
   });
 
-  test('that its key is not that of the app', async () => {
+  test('reports that its key is not that of the app', async () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     await expect(access({}, { privateKey: pem })).rejects.toMatchObject({ kind: 'unauthorized' });
     await expect(access({}, { appId: '79' })).rejects.toMatchObject({ kind: 'not-found' });
   });
 
-  test('that the installation lacks a right', async () => {
+  test('reports that the installation lacks a right', async () => {
     const permissions = { metadata: 'write' } as const;
     await expect(access(permissions)).rejects.toMatchObject({ kind: 'refused', httpStatus: 422 });
   });
 
-  test('that the host is away, without the key or a token in the error', async () => {
+  test('reports that the host is away, without the key or a token in the error', async () => {
     environment.sandbox.failNext({ status: 502, match: { path: '/installation' }, times: 3 });
     const error = await access().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ kind: 'unavailable' });
@@ -124,7 +124,7 @@ describe('an assertion', () => {
     expect(await ask({ iat: seconds - 900, exp: seconds - 300 })).toBe(401);
   });
 
-  test('is needed: no token of a person does', async () => {
+  test('requires an assertion: no token of a person suffices', async () => {
     expect((await environment.api('GET', '/repos/acme/shop/installation')).status).toBe(401);
     expect((await environment.api('POST', '/app/installations/1/access_tokens', {})).status).toBe(401);
   });

@@ -63,7 +63,7 @@ test('isBehind is true when the branch has commits that the head lacks', async (
 });
 
 describe('the checks of a commit', () => {
-  test('are its runs and statuses, without those of the pipeline', async () => {
+  test('lists runs and statuses, without those of the pipeline', async () => {
     await run('build', { conclusion: 'failure' });
     await run('build', { conclusion: 'skipped' });
     await run('lint', { status: 'in_progress' });
@@ -95,12 +95,12 @@ describe('the checks of a commit', () => {
 });
 
 describe('what a merge requires', () => {
-  test('is read from classic protection with read access to the branch', async () => {
+  test('reads the rules from classic protection with read access to the branch', async () => {
     await protect(['build']);
     expect(await rules(STRANGER.token)).toMatchObject({ requiredChecks: ['build'] });
   });
 
-  test('is read from rulesets and from the settings of the repository', async () => {
+  test('reads the rules from rulesets and from the settings of the repository', async () => {
     const given = [
       { type: 'required_status_checks', parameters: { required_status_checks: [{ context: 'lint' }] } },
       { type: 'pull_request', parameters: { allowed_merge_methods: ['squash', 'rebase'] } },
@@ -115,7 +115,7 @@ describe('what a merge requires', () => {
     await environment.api('DELETE', `${AT}/rulesets/${id}`, undefined, ANNA.token);
   });
 
-  test('is kept for a minute', async () => {
+  test('keeps the rules for a minute', async () => {
     let now = Date.parse('2026-01-01T00:00:00Z');
     const host = environment.as(BOT.token, { now: () => new Date(now) });
     expect(await host.mergeRulesOf(REPO, 'main')).toMatchObject({ requiredChecks: [] });
@@ -127,7 +127,7 @@ describe('what a merge requires', () => {
 });
 
 describe('a merge is refused', () => {
-  test('for its checks when they are missing, pending or red', async () => {
+  test('refuses a merge for its checks when they are missing, pending or red', async () => {
     await protect(['build']);
     for (const state of [null, 'pending', 'failure']) {
       if (state) await status('build', state);
@@ -137,7 +137,7 @@ describe('a merge is refused', () => {
     expect(await merge()).toMatchObject({ status: 'ok' });
   });
 
-  test('as behind when the base has new commits; its update makes a new head', async () => {
+  test('refuses a merge as behind when the base has new commits; its update makes a new head', async () => {
     await environment.push('main', `base-${serial}.txt`, 'x\n');
     await protect(['build'], true);
     await status('build', 'success');
@@ -150,7 +150,7 @@ describe('a merge is refused', () => {
     expect(await environment.execute({ ...update, expectedHeadSha: shown.sha })).toMatchObject({ repeated: true });
   });
 
-  test('as a conflict when the branch cannot be brought up to date', async () => {
+  test('refuses a merge as a conflict when the branch cannot be brought up to date', async () => {
     head = await environment.push(branch, 'list.txt', `mine ${serial}\n`);
     await environment.push('main', 'list.txt', `theirs ${serial}\n`);
     const update = { type: 'updateBranch', prNumber, expectedHeadSha: head } as const;

@@ -10,7 +10,7 @@ afterAll(() => environment.end());
 const patch = (issue: number, body: object, token = ANNA.token) =>
   environment.api('PATCH', `/repos/acme/shop/issues/${issue}`, body, token);
 
-test('the log of an issue says who labelled, closed, reopened, renamed and edited it, oldest first', async () => {
+test('the log of an issue shows who labelled, closed, reopened, renamed and edited it, oldest first', async () => {
   const issue = await openIssue(environment);
   await environment.api('POST', `/repos/acme/shop/issues/${issue}/labels`, { labels: ['svc:enqueue'] }, ANNA.token);
   await environment.execute({ type: 'removeLabels', labels: ['svc:enqueue'] }, issue);
@@ -39,7 +39,7 @@ test('an issue that the host does not have has no log', async () => {
   expect(await environment.host.historyOf(REPO, 99_999)).toBeNull();
 });
 
-test('closing an issue reports when the host closed it, also when somebody else had', async () => {
+test('closing an issue reports when the host closed it, also when another account had', async () => {
   const issue = await openIssue(environment);
   const close = () => environment.execute({ type: 'closeIssue', reason: 'completed', comment: null }, issue);
   const first = await close();

@@ -67,19 +67,19 @@ describe('text that Postgres cannot store is replaced', () => {
       now: () => new Date(AT),
     });
 
-  test('in JSON that the host returns', async () => {
+  test('replaces such text in JSON that the host returns', async () => {
     const unstorable = { ...issue, title: 'a\0b', body: '\ud83d', labels: [{ name: '\udc00' }], state: 'open' };
     const found = await hostWith(() => Response.json(unstorable)).getIssue(REPO, 1);
     expect(found).toMatchObject({ title: 'a\ufffdb', body: '\ufffd', labels: ['\ufffd'] });
   });
 
-  test('in the log of a failed check', async () => {
+  test('replaces such text in the log of a failed check', async () => {
     const check = { kind: 'check-run', name: 'build', state: 'failure', conclusion: null, url: null } as const;
     const host = hostWith(() => new Response('FAIL \0 a.test.ts', { headers: { 'content-type': 'text/plain' } }));
     expect(await host.logTailOf(REPO, { ...check, hostId: 1, at: AT })).toBe('FAIL \ufffd a.test.ts');
   });
 
-  test('in the reason of a refusal', async () => {
+  test('replaces such text in the reason of a refusal', async () => {
     const host = hostWith(() => Response.json({ message: 'no \0' }, { status: 422 }));
     const result = await host.execute(REPO, 1, { type: 'reopenIssue' }, { mayHaveHappened: false });
     expect(JSON.stringify(result)).toContain('no \ufffd');

@@ -23,7 +23,7 @@ const labels = async () => (await environment.host.getIssue(REPO, issue))?.label
 const comments = () => environment.host.listComments(REPO, issue);
 
 describe('labels', () => {
-  test('are added, removed and swapped; an absent one counts as removed', async () => {
+  test('adds, removes and swaps labels; an absent one counts as removed', async () => {
     await environment.execute({ type: 'addLabels', labels: ['svc:a', 'svc:b'] }, issue);
     const swap = { type: 'swapLabels', remove: ['svc:a', 'svc:gone'], add: ['svc:c'] } as const;
     expect(await environment.execute({ ...swap, remove: [...swap.remove], add: [...swap.add] }, issue)).toMatchObject({
@@ -37,7 +37,7 @@ describe('labels', () => {
     });
   });
 
-  test('of an issue that does not exist are refused', async () => {
+  test('refuses labels of an issue that does not exist', async () => {
     expect(await environment.execute({ type: 'removeLabels', labels: ['x'] }, 999_999)).toMatchObject({
       status: 'refused',
       httpStatus: 404,
@@ -66,7 +66,7 @@ describe('comments', () => {
     expect(await comments()).toHaveLength(1);
   });
 
-  test('somebody else copying the marker does not stand for ours', async () => {
+  test('a marker that another account copies does not stand for ours', async () => {
     await environment.api(
       'POST',
       `/repos/acme/shop/issues/${issue}/comments`,
@@ -107,7 +107,7 @@ describe('comments', () => {
     expect(await bodies()).toEqual(['two\n\n<!-- svc:status -->']);
   });
 
-  test('updateComment writes a comment again that somebody deleted', async () => {
+  test('updateComment writes a comment again that was deleted', async () => {
     await update('one');
     const [comment] = await comments();
     await environment.api('DELETE', `/repos/acme/shop/issues/comments/${comment?.id}`);

@@ -35,7 +35,7 @@ const comment = (marker: string) => ({ type: 'postComment', body: 'Hello', marke
 const context = { mayHaveHappened: false };
 
 describe('a repository whose id is known', () => {
-  test('is read and written under its old name after it was renamed', async () => {
+  test('reads and writes it under its old name after it was renamed', async () => {
     await rename();
     const { host } = environment;
     expect(await host.getRepo(known)).toMatchObject({ id: known.hostId, name: `${name}-new`, archived: false });
@@ -45,7 +45,7 @@ describe('a repository whose id is known', () => {
     expect(await host.historyOf(known, issue)).toMatchObject({ events: [] });
   });
 
-  test('is never confused with another one that took its name', async () => {
+  test('never confuses it with another one that took its name', async () => {
     await rename();
     await add(`acme/${name}`);
     await asOwner('POST', `/repos/acme/${name}/issues`, { title: 'Of the new one' });
@@ -58,7 +58,7 @@ describe('a repository whose id is known', () => {
     ]);
   });
 
-  test('has no edits of a body from the issue of another one that took its name', async () => {
+  test('ignores edits of a body from the issue of another one that took its name', async () => {
     await rename();
     await add(`acme/${name}`);
     await asOwner('POST', `/repos/acme/${name}/issues`, { title: 'Other' });
@@ -67,7 +67,7 @@ describe('a repository whose id is known', () => {
     expect(await environment.host.historyOf(known, 1)).toMatchObject({ bodyEdit: null });
   });
 
-  test('is listed page by page', async () => {
+  test('lists its issues page by page', async () => {
     for (let n = 0; n < 101; n += 1) await asOwner('POST', `/repos/acme/${name}/issues`, { title: `Issue ${n}` });
     await rename();
     expect((await environment.host.listIssues(known, { state: 'open' }))?.issues).toHaveLength(102);
@@ -86,7 +86,7 @@ describe('a repository whose id is known', () => {
 });
 
 describe('a repository whose id is not known', () => {
-  test('is read under its new name after it was renamed, and its writes wait', async () => {
+  test('reads it under its new name after it was renamed, and its writes wait', async () => {
     await rename();
     const { host } = environment;
     expect(await host.getRepo(byName())).toMatchObject({ id: known.hostId, name: `${name}-new` });
@@ -110,7 +110,7 @@ describe('a repository that an app reaches', () => {
   const installAt = (owners: string[]) =>
     environment.sandbox.addApp({ id: 77, slug: 'pipeline', publicKey: APP_KEY.publicKey, owners });
 
-  test('is read and written after it was renamed and another one took its name', async () => {
+  test('reads and writes it after it was renamed and another one took its name', async () => {
     const host = appHost();
     await host.getIssue(known, issue);
     await rename();
@@ -119,7 +119,7 @@ describe('a repository that an app reaches', () => {
     expect(await host.execute(known, issue, comment('m5'), context)).toMatchObject({ status: 'ok' });
   });
 
-  test('is found in the installation of its new owner after it was transferred', async () => {
+  test('finds it in the installation of its new owner after it was transferred', async () => {
     const host = appHost();
     expect(await host.getRepo(known)).toMatchObject({ owner: 'acme' });
     installAt(['acme', 'globex']);
@@ -128,7 +128,7 @@ describe('a repository that an app reaches', () => {
     expect(await host.execute(known, issue, comment('m6'), context)).toMatchObject({ status: 'ok' });
   });
 
-  test('has its own tokens for git, and none for another one that took its name', async () => {
+  test('issues tokens for git to it, and none for another one that took its name', async () => {
     const app = shopApp(environment);
     const request = { repo: known, installationId: null, permissions: { contents: 'read' } } as const;
     await rename();
@@ -139,7 +139,7 @@ describe('a repository that an app reaches', () => {
     expect(await read(`/repos/acme/${name}`)).toBe(404);
   });
 
-  test('has tokens of the installation of its new owner when the known one is of the former', async () => {
+  test('issues tokens of the installation of its new owner when the known one is of the former', async () => {
     const app = shopApp(environment);
     const former = await installationOf();
     installAt(['acme', 'globex']);

@@ -99,7 +99,7 @@ describe('GitHub', () => {
       null,
       [],
     ],
-  ])('is read correctly when %s', async (_what, answers, restricted, by) => {
+  ])('reads the protection correctly when %s', async (_what, answers, restricted, by) => {
     expect(await read(answers)).toEqual({ restricted, by });
   });
 

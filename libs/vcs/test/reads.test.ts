@@ -89,7 +89,7 @@ const label = { type: 'addLabels', labels: ['x'] } as const;
 const run = (host: ReturnType<typeof scripted>['host']) =>
   host.execute(REPO, 1, { ...label, labels: [...label.labels] }, { mayHaveHappened: false });
 
-describe('what the host says', () => {
+describe('reads of the host', () => {
   const empty = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1767225900' };
   test.each([
     { name: 'Retry-After', status: 403, headers: { 'retry-after': '30' }, retryAt: '2026-01-01T00:00:30.000Z' },

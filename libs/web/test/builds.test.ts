@@ -35,12 +35,12 @@ describe.each([
     expect(build.pages).toContain(otherPage);
   });
 
-  test('has at most 20 kB of compressed styles in all', () => {
+  test('all compressed styles have at most 20 kB', () => {
     expect(build.styles).toBeGreaterThan(0);
     expect(build.styles).toBeLessThanOrEqual(20 * KB);
   });
 
-  test('has no inline script and no inline style in its page', () => {
+  test('the page has no inline script and no inline style', () => {
     const page = readFileSync(join(dist, 'index.html'), 'utf8');
     expect(page).not.toMatch(/<style|\sstyle=|<script(?![^>]*\ssrc=)/);
   });

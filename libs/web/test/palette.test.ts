@@ -59,7 +59,7 @@ describe.each(['light', 'dark'] as const)('the %s palette', (theme) => {
   const states = STATE_NAMES.map((state) => colour(`state-${state}`));
 
   test.each(['page', 'panel'])(
-    'has texts of at least 4.5:1, controls and states of at least 3:1 on the %s',
+    'texts have a contrast of at least 4.5:1, controls and states of at least 3:1 on the %s',
     (surface) => {
       const texts = ['text', 'muted', 'accent', 'danger', 'warning', 'good'];
       expect(texts.filter((name) => contrastOn(surface, name) < 4.5)).toEqual([]);
@@ -68,7 +68,7 @@ describe.each(['light', 'dark'] as const)('the %s palette', (theme) => {
     },
   );
 
-  test('has readable text on its buttons', () => {
+  test('buttons have readable text', () => {
     expect(wcagContrast(colour('on-accent'), colour('accent'))).toBeGreaterThanOrEqual(4.5);
     expect(wcagContrast(colour('on-danger'), colour('danger'))).toBeGreaterThanOrEqual(4.5);
   });

@@ -19,7 +19,7 @@ const COLUMNS = [column('title', ({ title }) => title), column('cost', ({ cost }
 const titles = (rows: readonly Row[], order: string) => sortRows(rows, COLUMNS, order).map(({ title }) => title);
 
 describe('sorted rows', () => {
-  test('are in the order of the alphabet without case and accents, with numbers by size', () => {
+  test('sorts by the alphabet without case and accents, with numbers by size', () => {
     const rows = ['Zebra', 'issue 10', 'äpfel', 'Issue 9', 'apple'].map((title) => ({ title }));
     expect(titles(rows, 'title')).toEqual(['äpfel', 'apple', 'Issue 9', 'issue 10', 'Zebra']);
     expect(titles(rows, '-title')).toEqual(['Zebra', 'issue 10', 'Issue 9', 'apple', 'äpfel']);
@@ -36,13 +36,13 @@ describe('sorted rows', () => {
     );
   });
 
-  test('have those without a value last in both directions, and numbers by size', () => {
+  test('sorts rows without a value last in both directions, and numbers by size', () => {
     const rows = [null, 10, 9, null, -1].map((cost, index) => ({ title: `${index}`, cost }));
     expect(titles(rows, 'cost')).toEqual(['4', '2', '1', '0', '3']);
     expect(titles(rows, '-cost')).toEqual(['1', '2', '4', '0', '3']);
   });
 
-  test.each(['', 'why', 'unknown'])('are the same list in the order “%s”, by which there is no sorting', (order) => {
+  test.each(['', 'why', 'unknown'])('returns the same list in the order “%s”, which sorts by no column', (order) => {
     const rows = [{ title: 'b' }, { title: 'a' }];
     expect(sortRows<Row>(rows, COLUMNS, order)).toBe(rows);
   });

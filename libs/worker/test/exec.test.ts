@@ -200,7 +200,7 @@ describe('a submission without a word', () => {
     'echo 2 > b; git add .; git commit -q -m "Add b" -m "Why not."',
   ].join('; ');
 
-  test('is the pushed branch in the work dir', async () => {
+  test('the submission is the pushed branch in the work dir', async () => {
     bench.service.add('develop');
     bench.exec(`${SETUP}; git push -q origin svc/issue-7`);
     const { body } = await bench.service.call('completeTask');
@@ -223,7 +223,7 @@ describe('a submission without a word', () => {
     ['on the default branch', `${SETUP}; git checkout -q main`, /on main, not on svc\/issue-7/],
     ['without a change', `${SETUP}; git reset -q --hard main; git push -q origin svc/issue-7`, /changes nothing/],
     ['not in git', 'true', /no branch checked out/],
-  ])('%s it is a failure that says so', async (_, command, message) => {
+  ])('%s it is a failure that reports it', async (_, command, message) => {
     bench.service.add('develop');
     bench.exec(command);
     expect((await failed()).errorMessage).toMatch(message);

@@ -77,12 +77,12 @@ describe('git in the program', () => {
     expect(await bench.read('kept')).toBe('c\n');
   });
 
-  test('has what the machine gives it where the service has no credentials', async () => {
+  test('git has the credentials of the machine where the service has none', async () => {
     await runProgram(`env > ${bench.dir}/env`);
     expect(await bench.read('env')).not.toContain('PIPELINE_GIT');
   });
 
-  test('has what the machine gives it where no credentials are wanted', async () => {
+  test('git has the credentials of the machine where no others are wanted', async () => {
     grant();
     await runProgram(`env > ${bench.dir}/env`, {}, false);
     expect(await bench.read('env')).not.toContain('PIPELINE_GIT');
@@ -91,7 +91,7 @@ describe('git in the program', () => {
 });
 
 describe('the token', () => {
-  test('is in no record of a program that prints it', async () => {
+  test('no record of a program that prints the token contains it', async () => {
     grant();
     const line = JSON.stringify({ type: 'message', content: 'got $T' }).replace('$T', `'"$PIPELINE_GIT_TOKEN"'`);
     await runProgram(`echo $PIPELINE_GIT_TOKEN; echo '${line}'; echo "x $PIPELINE_GIT_TOKEN" >&2`);
@@ -101,13 +101,13 @@ describe('the token', () => {
     expect(sent).toContain('x [redacted]');
   });
 
-  test('is requested again while the host is away', async () => {
+  test('requests the token again while the host is away', async () => {
     bench.service.on('issueTaskCredentials', (_call, nth) => (nth < 2 ? refusal(503, 'HOST_UNAVAILABLE') : undefined));
     await runProgram('true');
     expect(bench.service.of('issueTaskCredentials')).toHaveLength(3);
   });
 
-  test('is refused for a claim that is lost: the program does not start', async () => {
+  test('the program does not start when the token is refused because the claim is lost', async () => {
     bench.service.on('issueTaskCredentials', () => refusal(409, 'CLAIM_LOST'));
     bench.service.add('analyze');
     bench.exec(`touch ${bench.dir}/started`);

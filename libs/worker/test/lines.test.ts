@@ -30,7 +30,7 @@ test('however the bytes are cut, the lines are the same: no character torn, no b
   );
 });
 
-test('of a line over the bound only the bound is held', () => {
+test('holds only as much of a line as the bound allows', () => {
   const [line] = split(
     Array.from({ length: 100 }, () => Buffer.alloc(1_000, 'x')),
     2_000,

@@ -52,7 +52,7 @@ test.each([
 
 const WAITING = `echo '{"type":"progress","status":"begun"}'; while [ ! -e ../go ]; do sleep 0.02; done; echo '{"type":"outcome","outcome":"replan","result":{"reason":"x"}}'`;
 
-test('SIGTERM: the running task is finished and reported, then the worker says goodbye', async () => {
+test('SIGTERM: the running task is finished and reported, then the worker reports that it leaves', async () => {
   bench.service.add('develop');
   const { child: process, end } = start(['--exec', WAITING]);
   await bench.service.call('reportProgress');
@@ -88,7 +88,7 @@ test.each([
   ['with an unknown task type', ['--exec', 'true', '--tasks', 'dig'], { WORKER_TOKEN: 'x' }, /of: analyze, plan/],
   ['with a bad slug', ['--exec', 'true', '--repos', 'a/b,c'], { WORKER_TOKEN: 'x' }, /owner\/name/],
   ['with a bad time', ['--exec', 'true', '--task-timeout', '30'], { WORKER_TOKEN: 'x' }, /like 90s, 30m/],
-])('%s it says what would be right', async (_, args, env, message) => {
+])('%s it prints what would be right', async (_, args, env, message) => {
   const { code, output } = await start(args as string[], env as Record<string, string>).end;
   expect(code).toBeGreaterThan(0);
   expect(output).toMatch(message as RegExp);

@@ -69,7 +69,7 @@ describe('claims', () => {
     });
   });
 
-  test('are tried again through outages', async () => {
+  test('retries claims through outages', async () => {
     bench.service.on('registerWorker', (_, nth) => (nth === 0 ? 'drop' : undefined));
     bench.service.on('claimTask', (_, nth) => (nth < 2 ? refusal(503, 'STORE_UNAVAILABLE') : undefined));
     bench.service.add('analyze');
@@ -141,7 +141,7 @@ describe('heartbeats', () => {
     expect(bench.service.of('failTask')).toHaveLength(0);
   });
 
-  test('without one heard for as long as a lease the task is dropped', async () => {
+  test('drops the task when no heartbeat is answered for as long as a lease', async () => {
     let time = Date.parse('2026-01-01T00:00:00Z');
     bench.service.add('develop');
     const { worker } = bench.start({ handler: endless, now: () => new Date(time) });
@@ -156,7 +156,7 @@ describe('heartbeats', () => {
 });
 
 describe('reports', () => {
-  test('are repeated until they are answered', async () => {
+  test('repeats a report until it is answered', async () => {
     bench.service.on('completeTask', (_, nth) => (nth === 0 ? 'drop' : undefined));
     bench.service.on('completeTask', (_, nth) => (nth === 1 ? { status: 502, body: 'bad gateway' } : undefined));
     bench.service.add('analyze');
@@ -169,7 +169,7 @@ describe('reports', () => {
     expect(bodies[2]).toEqual(bodies[0]);
   });
 
-  test('wait out an outage that is longer than the lease, for the service knows who has the task', async () => {
+  test('wait out an outage that is longer than the lease, because the service keeps the claim', async () => {
     let time = Date.parse('2026-01-01T00:00:00Z');
     let away = false;
     const outage = () => (away ? refusal(503, 'STORE_UNAVAILABLE') : undefined);
@@ -190,7 +190,7 @@ describe('reports', () => {
     expect(bench.service.of('failTask')).toHaveLength(0);
   });
 
-  test.each([409, 410])('a claim that is gone (%d) ends the handler, and nothing more is said', async (status) => {
+  test.each([409, 410])('a claim that is gone (%d) ends the handler, and nothing more is reported', async (status) => {
     const code = status === 409 ? 'CLAIM_LOST' : 'TASK_CANCELLED';
     bench.service.on('reportProgress', () => refusal(status, code));
     bench.service.add('develop');
@@ -203,7 +203,7 @@ describe('reports', () => {
     expect(bench.service.of('completeTask').concat(bench.service.of('failTask'))).toEqual([]);
   });
 
-  test('one that the service refuses becomes a failure that says why', async () => {
+  test('one that the service refuses becomes a failure that names the reason', async () => {
     bench.service.on('completeTask', () => refusal(413, 'PAYLOAD_TOO_LARGE'));
     bench.service.add('analyze');
     bench.start({ handler: done });

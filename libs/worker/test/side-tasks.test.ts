@@ -31,7 +31,7 @@ describe('exit code 0 of a retrospect', () => {
   test.each([
     ['merged', 'success'],
     ['ended', 'abandoned'],
-  ] as const)('is the printed summary of an issue that is %s: %s', async (end, outcomeClassification) => {
+  ] as const)('reports the printed summary of an issue that is %s: %s', async (end, outcomeClassification) => {
     bench.service.add('retrospect').payload.history = history(end);
     bench.exec('echo It went; echo well.');
     expect(await completed()).toMatchObject({
@@ -40,7 +40,7 @@ describe('exit code 0 of a retrospect', () => {
     });
   });
 
-  test('without a word is a failure', async () => {
+  test('a retrospect that prints nothing is a failure', async () => {
     bench.service.add('retrospect');
     bench.exec('true');
     expect(await failed()).toMatchObject({ errorMessage: expect.stringContaining('no summary') });
@@ -65,7 +65,7 @@ describe('a code map', () => {
     });
   });
 
-  test('has what the outcome says beside the lines', async () => {
+  test('the code map has what the outcome reports beside the lines', async () => {
     bench.service.add('code-map-scan', { issueNumber: null });
     const result = { headSha: 'abcdef1', files: [{ path: 'z', size: 3 }], symbols: [] };
     bench.exec(await printing(files('a'), { type: 'outcome', outcome: 'scanned', result }));
@@ -75,13 +75,13 @@ describe('a code map', () => {
     });
   });
 
-  test('that nobody printed is a failure, and never an empty map', async () => {
+  test('a code map that was not printed is a failure, and never an empty map', async () => {
     bench.service.add('code-map-scan', { issueNumber: null });
     bench.exec('echo done');
     expect(await failed()).toMatchObject({ errorMessage: expect.stringContaining('no code map') });
   });
 
-  test('over the bounds is cut, says so, and names no symbol of a file that it left out', async () => {
+  test('over the bounds is cut, reports that, and names no symbol of a file that it left out', async () => {
     bench.service.add('code-map-scan', { issueNumber: null });
     const path = (n: number) => `src/file-${n}.ts`;
     const parts = Array.from({ length: 21 }, (_, part) => ({
@@ -95,14 +95,14 @@ describe('a code map', () => {
     expect(result.symbols).toHaveLength(20);
   });
 
-  test('with the same file twice is refused, and the task fails with the reason', async () => {
+  test('refuses a map with the same file twice, and the task fails with the reason', async () => {
     bench.service.add('code-map-scan', { issueNumber: null });
     bench.exec(await printing(files('a'), files('a')));
     expect(await failed()).toMatchObject({ errorMessage: expect.stringContaining('a is listed twice') });
   });
 
   test.each(['/etc/passwd', '../x', 'a/../../x', ''])(
-    'with the path %j is none, whatever else is reported',
+    'a map with the path %j is invalid, whatever else is reported',
     async (path) => {
       bench.service.add('code-map-scan', { issueNumber: null });
       const outcome = { type: 'outcome', outcome: 'scanned', result: { files: [], symbols: [] } };
@@ -111,7 +111,7 @@ describe('a code map', () => {
     },
   );
 
-  test('with a line that is too long is none', async () => {
+  test('a map with a line that is too long is invalid', async () => {
     bench.service.add('code-map-scan', { issueNumber: null });
     bench.exec(await printing(files('a'), files('x'.repeat(2 ** 20))));
     expect(await failed()).toMatchObject({ errorMessage: expect.stringContaining('code-map line of') });

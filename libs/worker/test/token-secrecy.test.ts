@@ -115,7 +115,7 @@ asRoot('a program under --exec --user', () => {
   test.each([
     ['an unknown user', ['--user', 'no-such-user'], 'user no-such-user does not exist'],
     ['root', ['--user', 'root'], 'root programs can read the token'],
-  ])('is refused for %s', async (_, args, message) => {
+  ])('the worker exits with 78 for %s', async (_, args, message) => {
     const common = ['--server', bench.service.url, '--tasks', 'develop', '--exec', 'true', '--work-dir', bench.dir];
     const started = spawn(process.execPath, [MAIN, ...common, ...args], { env: { WORKER_TOKEN: TOKEN } });
     children.push(started);

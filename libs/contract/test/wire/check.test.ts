@@ -29,7 +29,7 @@ const check = (seen: Partial<Omit<SeenAnswer, 'headers'>> & { headers?: Record<s
 const error = (code: string, status: number) => JSON.stringify({ error: 'x', code, status });
 
 describe('checkAnswer', () => {
-  test('has nothing to say about an answer as declared', () => {
+  test('finds no problem in an answer as declared', () => {
     expect(check({})).toEqual([]);
     expect(check({ status: 401, body: error('AUTH_FAILED', 401) })).toEqual([]);
     expect(check({ path: '/api/none', status: 404, body: error('NOT_FOUND', 404) })).toEqual([]);

@@ -83,7 +83,7 @@ describe('the client', () => {
     expect((await client.call(getHealth, {})).body).toEqual({ status: 'healthy', uptime: 1 });
   });
 
-  test('what the declaration does not allow does not compile', () => {
+  test('a call that the declaration does not allow does not compile', () => {
     const { client } = clientOf(200, {});
     const calls = [
       // @ts-expect-error the id is missing

@@ -21,7 +21,7 @@ describe.each([
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]));
   const documented = surface.routes.filter((route) => !route.undocumented);
 
-  test('is OpenAPI 3.1 and has one operation for each route', () => {
+  test('the document is OpenAPI 3.1 and has one operation for each route', () => {
     expect(openApiDocument(surface).openapi).toMatch(/^3\.1\./);
     expect([...byId.keys()].sort()).toEqual(documented.map((route) => route.id).sort());
   });
@@ -37,7 +37,7 @@ describe.each([
     }
   });
 
-  test('says of each operation whose credentials it takes, public ones with an empty list', () => {
+  test('names for each operation the credentials that it accepts, public ones with an empty list', () => {
     for (const route of documented) {
       const { security } = byId.get(route.id) as Operation;
       expect([route.id, security.length === 0]).toEqual([route.id, route.auth === 'none']);
@@ -60,7 +60,7 @@ describe.each([
     expect(problems).toEqual([]);
   });
 
-  test('has route ids, and paths of a method, that occur once', () => {
+  test('each route id, and each path of a method, occurs once', () => {
     const ids = surface.routes.map((route) => route.id);
     const paths = surface.routes.map((route) => `${route.method} ${route.path}`);
     expect([new Set(ids).size, new Set(paths).size]).toEqual([ids.length, paths.length]);

@@ -19,12 +19,12 @@ describe('pageQuery', () => {
     );
   });
 
-  test('what is absent takes the defaults', () => {
+  test('uses the defaults for absent parameters', () => {
     for (const schema of [refusing, lenient]) expect(schema.parse({})).toEqual({ limit: 100, offset: 0 });
   });
 
   test.each(['', '+7', 'ten', '1.5', '1e2', '0x10', ' 1', 'NaN'])(
-    '%j is refused or defaulted, as the rule says',
+    '%j is refused or defaulted, by its rule',
     (limit) => {
       expect(refusing.safeParse({ limit }).success).toBe(false);
       expect(lenient.parse({ limit })).toEqual({ limit: 100, offset: 0 });

@@ -17,7 +17,7 @@ const cursors = fc.record({
 });
 
 describe('the cursor of the audit', () => {
-  test('is read back as it was written', () => {
+  test('reads a cursor back as it was written', () => {
     fc.assert(fc.property(cursors, (cursor) => expect(parseAuditCursor(formatAuditCursor(cursor))).toEqual(cursor)));
   });
 

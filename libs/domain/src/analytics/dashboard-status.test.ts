@@ -14,7 +14,7 @@ describe('dashboardStatus', () => {
     ['nothing but information', { severities: ['info'] }, 'healthy'],
     ['no agents', { agents: [] }, 'healthy'],
     ['a warning', { severities: ['info', 'warning'] }, 'degraded'],
-    ['an agent that nobody reaches', { agents: [{ reachable: false, status: 'degraded' }] }, 'degraded'],
+    ['an agent that is out of reach', { agents: [{ reachable: false, status: 'degraded' }] }, 'degraded'],
     ['an agent that is unhealthy', { agents: [{ reachable: true, status: 'unhealthy' }] }, 'degraded'],
     ['polls that are late', { isFresh: false }, 'degraded'],
     ['a critical alert', { severities: ['critical'] }, 'unhealthy'],

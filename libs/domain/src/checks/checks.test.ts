@@ -24,13 +24,13 @@ const judge = (checks: HostCheck[], more: Partial<Parameters<typeof judgeChecks>
   judgeChecks(checks, { required: [], policy: 'required', isAllowed: false, ...more });
 
 describe('a head', () => {
-  test('is judged by the required checks alone when there are some', () => {
+  test('judges by the required checks alone when there are some', () => {
     const checks = [check('build', 'success'), check('optional', 'failure')];
     expect(judge(checks, { required: ['build'] }).verdict).toBe('green');
     expect(judge(checks, { required: ['build'], policy: 'all' }).verdict).toBe('red');
   });
 
-  test('is judged by all its checks when none is required', () => {
+  test('judges by all checks when none is required', () => {
     expect(judge([check('build', 'success'), check('lint', 'pending')])).toMatchObject({
       verdict: 'pending',
       waitsFor: ['lint'],
@@ -44,29 +44,29 @@ describe('a head', () => {
     });
   });
 
-  test('is red when one check failed, whatever still runs', () => {
+  test('a head is red when one check failed, whatever still runs', () => {
     const verdict = judge([check('build', 'failure'), check('lint', 'pending')]);
     expect(verdict).toMatchObject({ verdict: 'red', waitsFor: ['lint'] });
     expect(verdict.failed.map(({ name }) => name)).toEqual(['build']);
   });
 
-  test('without checks needs consent: the policy none, or an operator', () => {
+  test('a head without checks needs consent: the policy none, or an operator', () => {
     expect(judge([]).verdict).toBe('missing');
     expect(judge([], { policy: 'all' }).verdict).toBe('missing');
     expect(judge([], { policy: 'none' }).verdict).toBe('green');
     expect(judge([], { isAllowed: true }).verdict).toBe('green');
   });
 
-  test('is not judged by the statuses of the pipeline itself', () => {
+  test('ignores the statuses of the pipeline itself', () => {
     expect(judge([check('svc/review', 'success', { kind: 'status' })]).verdict).toBe('missing');
   });
 
-  test('is judged by the newest report of each check', () => {
+  test('judges by the newest report of each check', () => {
     const checks = [check('build', 'success', { hostId: 9 }), check('build', 'failure', { hostId: 3 })];
     expect(judge(checks).verdict).toBe('green');
   });
 
-  test('is never green with a required check that is not, under any policy', () => {
+  test('a head is never green with a required check that is not, under any policy', () => {
     const names = fc.constantFrom('a', 'b', 'c', 'svc/x');
     const checks = fc.array(
       fc.record({

@@ -24,7 +24,7 @@ const front = (prNumber: number, over: Partial<TrainFront> = {}): TrainFront => 
 const choose = (cars: TrainCar[], current: TrainFront | null = null) => chooseFront(cars, current, LIMIT);
 
 describe('the front', () => {
-  test('is the oldest ready merge when none was chosen', () => {
+  test('the front is the oldest ready merge when none was chosen', () => {
     expect(choose([car(3, { mergeId: 8 }), car(5, { mergeId: 7 })])).toBe(5);
     expect(choose([])).toBeNull();
   });
@@ -48,7 +48,7 @@ describe('the front', () => {
     ['it is paused', { isPaused: true }],
     ['its checks are red', { mergeId: null, state: 'changes-requested', headSha: 'new' }],
     ['it is blocked', { mergeId: null, state: 'failure-blocked', headSha: 'new' }],
-    ['somebody else pushed', { mergeId: null, state: 'in-review', headSha: 'other' }],
+    ['another account pushed', { mergeId: null, state: 'in-review', headSha: 'other' }],
     ['its merge waits for a retry', { isHeldUp: true }],
   ])('leaves its place when %s', (_when, over) => {
     expect(choose([car(1, over), car(2)], front(1, { updatedHead: 'new' }))).toBe(2);
@@ -91,7 +91,7 @@ describe('the choice', () => {
     );
   });
 
-  test('is a ready merge or the current front, and is made whenever a merge is ready', () => {
+  test('chooses a ready merge or the current front, whenever a merge is ready', () => {
     fc.assert(
       fc.property(distinct, anyFront, (cars, current) => {
         const chosen = choose(cars, current);

@@ -11,7 +11,7 @@ const refs: fc.Arbitrary<ConsistencyRef> = fc.record({
 });
 
 describe('ids of consistency findings', () => {
-  test('have the shape that the interface gives', () => {
+  test('an id has the shape that the interface gives', () => {
     const repo = { owner: 'Acme', name: 'shop' };
     const ref = { kind: 'stale_blocked' as const, repo, issueNumber: 7, tenant: null };
     expect(formatConsistencyId(ref)).toBe('stale_blocked:Acme/shop#7');
@@ -19,11 +19,11 @@ describe('ids of consistency findings', () => {
     expect(formatConsistencyId({ ...ref, issueNumber: null })).toBe('stale_blocked:Acme/shop');
   });
 
-  test('are parsed as formatted, with any tenant name', () => {
+  test('parses ids as formatted, with any tenant name', () => {
     fc.assert(fc.property(refs, (ref) => expect(parseConsistencyId(formatConsistencyId(ref))).toEqual(ref)));
   });
 
-  test('are unique per finding', () => {
+  test('each finding has its own id', () => {
     fc.assert(
       fc.property(refs, refs, (one, other) => {
         const same = formatConsistencyId(one) === formatConsistencyId(other);
@@ -32,7 +32,7 @@ describe('ids of consistency findings', () => {
     );
   });
 
-  test('are formatted as parsed', () => {
+  test('formats ids as parsed', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const id = `label_drift:${text}`;

@@ -16,10 +16,10 @@ describe('the price of a model', () => {
     ['GPT-5-Mini-2026', 'gpt-5-mini*'],
     ['gpt-5-turbo', 'gpt-5*'],
     ['house-model', '*'],
-  ])('of %s is that of the row %s', (model, pattern) => {
+  ])('the price of %s is that of the row %s', (model, pattern) => {
     expect(priceOf(prices, model)?.pattern).toBe(pattern);
   });
-  test('is unknown when no row matches', () => {
+  test('the price is unknown when no row matches', () => {
     expect(priceOf([price('gpt-5*')], 'gpt-4')).toBeNull();
   });
 });

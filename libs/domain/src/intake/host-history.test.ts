@@ -16,13 +16,13 @@ const request = (events: HistoryEvent[], acted: string | null, eventId: number |
   findRequest(events, BOT, { at: acted, eventId });
 
 describe('a request to work on an issue that is done', () => {
-  test('is the newest reopening or label after the last applied event', () => {
+  test('the newest reopening or label after the last applied event is the request', () => {
     const events = [entry('closed', 10), entry('reopened', 20), enqueue(30)];
     expect(request(events, at(10))).toBe(events[2]);
     expect(request(events, at(30))).toBeNull();
   });
 
-  test('is never an event of the pipeline itself, of another label, or of a deleted account', () => {
+  test('an event of the pipeline itself, of another label, or of a deleted account is never a request', () => {
     const others = [
       entry('reopened', 20, { actor: 'Pipeline[bot]' }),
       entry('labeled', 21, { label: 'bug' }),
@@ -32,7 +32,7 @@ describe('a request to work on an issue that is done', () => {
     expect(request([entry('closed', 10), ...others], at(10))).toBeNull();
   });
 
-  test('does not count when somebody closed the issue after it', () => {
+  test('does not count when a person closed the issue after it', () => {
     expect(request([entry('closed', 10), entry('reopened', 20), entry('closed', 30)], at(10))).toBeNull();
   });
 
@@ -52,7 +52,7 @@ describe('a request to work on an issue that is done', () => {
 });
 
 describe('timestamps', () => {
-  test('are compared by the second; null is before all', () => {
+  test('compares timestamps by the second; null is before all', () => {
     expect(compareStamps('2026-01-01T00:00:01.900Z', '2026-01-01T00:00:01Z')).toBe(0);
     expect(compareStamps('2026-01-01T00:00:02Z', '2026-01-01T00:00:01.900Z')).toBe(1);
     expect(compareStamps(null, at(0))).toBe(-1);
@@ -61,7 +61,7 @@ describe('timestamps', () => {
 });
 
 describe('the editors of a text', () => {
-  test('are those who changed it after the label for intake', () => {
+  test('lists those who changed the text after the label for intake', () => {
     const events = [entry('renamed', 5, { actor: 'alice' }), enqueue(10)];
     expect(textEditors({ events, bodyEdit: { at: at(9), editor: 'alice' } })).toEqual({
       enqueuedBy: 'anna',

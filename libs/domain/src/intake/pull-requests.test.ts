@@ -14,7 +14,7 @@ describe('a pull request', () => {
     ['another person', { ...own, author: 'mallory' }, false],
     ['the pipeline in a fork', { ...own, headRepo: 'mallory/shop' }, false],
     ['the pipeline in a fork that was deleted', { ...own, headRepo: null }, false],
-  ])('of %s is own work: %p -> %p', (_who, pull, expected) => {
+  ])('a pull request of %s is own work: %p -> %p', (_who, pull, expected) => {
     expect(isOpenedBy(['pipeline-bot'], pull, repo)).toBe(expected);
   });
 
@@ -24,7 +24,7 @@ describe('a pull request', () => {
     ['svc/issue-7', 'Fixes #8', false, 8],
     ['patch-1', 'Fixes #8', true, 8],
     ['svc/issue-7x', '', true, null],
-  ])('on %s with the text "%s" and own = %p is linked to %p', (headRef, body, isOwn, expected) => {
+  ])('a pull request on %s with the text "%s" and own = %p is linked to %p', (headRef, body, isOwn, expected) => {
     expect(linkedIssueNumber({ headRef, body }, isOwn)).toBe(expected);
   });
 });

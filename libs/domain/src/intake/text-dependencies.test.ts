@@ -39,7 +39,7 @@ describe('a text does not name as dependencies', () => {
     ['a task that only mentions one', '- [ ] write the docs as in #14'],
     ['what is done', '- [x] #12'],
     ['itself', 'depends on #1, acme/shop#1 and ACME/Shop#1'],
-    ['what it says it does not wait for', "It no longer depends on #2, is not blocked by #3 and doesn't depend on #4"],
+    ['negated dependencies', "It no longer depends on #2, is not blocked by #3 and doesn't depend on #4"],
     ['what unblocked it', 'unblocked by #2'],
     ['something in a comment', '<!-- depends on #2 -->\n<!--\n- [ ] #3\n-->'],
     ['something in a comment without end', 'Text <!-- depends on #2\n- [ ] #3'],

@@ -235,7 +235,7 @@ const CASES: [string, Partial<WhyFacts>, WaitKind[], string][] = [
 ];
 
 describe('what an issue waits for', () => {
-  test.each(CASES)('when %s', (_when, over, kinds, sentence) => {
+  test.each(CASES)('explains the wait when %s', (_when, over, kinds, sentence) => {
     const { explanation, waitingOn, recommendations } = explainWait(facts(over));
     expect(waitingOn.map(({ kind }) => kind)).toEqual(kinds);
     expect(explanation).toBe(`acme/shop#7 ${sentence}`);
@@ -247,12 +247,12 @@ describe('what an issue waits for', () => {
     expect([...tried].sort()).toEqual([...WAIT_KINDS].sort());
   });
 
-  test('is nothing once it is done', () => {
+  test('a done issue waits for nothing', () => {
     const done = explainWait(facts({ state: 'done', blockers: [{ id: 'f', title: 't', createdAt: AT }] }));
     expect(done).toEqual({ explanation: 'acme/shop#7 is done.', waitingOn: [], recommendations: [] });
   });
 
-  test('is unknown, with a remedy, when no row explains it', () => {
+  test('the wait is unknown, with a remedy, when no row explains it', () => {
     const { explanation, waitingOn, recommendations } = explainWait(facts());
     expect(explanation).toBe('acme/shop#7 is in review, and no reason to wait is recorded.');
     expect([waitingOn, recommendations]).toEqual([[], [expect.stringContaining('Retry the issue')]]);

@@ -34,7 +34,7 @@ describe('anchors', () => {
     ]);
   });
 
-  test('are few, and found in linear time for any text', () => {
+  test('finds few anchors, in linear time for any text', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 2_000 }), fc.string({ maxLength: 2_000 }), (title, body) => {
         const { paths, symbols, words } = read(title, body);

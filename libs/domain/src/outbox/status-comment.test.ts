@@ -168,7 +168,7 @@ const anyInput = fc.record({
 });
 
 describe('a text that was changed after it was enqueued', () => {
-  test('is reported with who changed it, and how the change is accepted', () => {
+  test('reports who changed the text, and how the change is accepted', () => {
     const text = comment({ textChange: { at: '2026-01-02T03:04:05.678Z', by: 'alice' } });
     expect(text).toContain('**The text was changed since it was enqueued** by alice, at 2026-01-02 03:04 UTC.');
     expect(text).toContain('adds the label `svc:enqueue` again, or an operator, accepts the new text');
@@ -177,7 +177,7 @@ describe('a text that was changed after it was enqueued', () => {
 });
 
 describe('the status comment with any text of people and agents', () => {
-  test('mentions nobody and contains none of their markers and headings', () => {
+  test('mentions no user and contains none of their markers and headings', () => {
     fc.assert(
       fc.property(anyInput, (given) => {
         const text = statusComment(given);

@@ -8,7 +8,7 @@ describe.each([
   ['a retry', retryDelayMs, 600],
   ['a projection', projectionDelayMs, 3_600],
 ] as const)('the delay of %s', (_name, delayMs, capSec) => {
-  test('is min(30·2^attempt, cap) s, ±20 %', () => {
+  test('the delay is min(30·2^attempt, cap) s, ±20 %', () => {
     const chance = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 5_000 }), chance, (attempt, drawn) => {

@@ -29,7 +29,7 @@ describe('the class of a failure', () => {
     expect(classifyError({ message })).toBe(errorClass);
   });
 
-  test('is not a limit or network error for numbers and words of failing tests', () => {
+  test('numbers and words of failing tests are not a limit or network error', () => {
     for (const message of [
       'AssertionError: status 429 is not status 200',
       'expected status 503 to equal 200',
@@ -41,7 +41,7 @@ describe('the class of a failure', () => {
     }
   });
 
-  test('is permanent after three equal errors, whatever the worker reports', () => {
+  test('three equal errors are permanent, whatever the worker reports', () => {
     expect(classifyError({ message: plain, reported: 'transient', sameFingerprintCount: 2 })).toBe('transient');
     expect(classifyError({ message: plain, reported: 'transient', sameFingerprintCount: 3 })).toBe('permanent');
   });
@@ -52,7 +52,7 @@ describe('the class of a failure', () => {
     expect(classifyError({ message: 'service unavailable', reported: 'quota' })).toBe('quota');
   });
 
-  test("is the worker's only when the message matches no pattern", () => {
+  test('the class of the worker applies only when the message matches no pattern', () => {
     fc.assert(
       fc.property(fc.constantFrom(...ERROR_CLASSES), (reported) => {
         expect(classifyError({ message: plain, reported })).toBe(reported);
@@ -62,7 +62,7 @@ describe('the class of a failure', () => {
     );
   });
 
-  test('is found at the end of a long log, in linear time', () => {
+  test('finds the class at the end of a long log, in linear time', () => {
     const log = 'expected budget rate limit check '.repeat(20_000);
     const begun = process.cpuUsage();
     expect(classifyError({ message: `${log}\nfetch failed` })).toBe('transient');
@@ -96,7 +96,7 @@ describe('the reason of a block', () => {
     expect(reason('push rejected', 'develop')).toBe('unknown');
   });
 
-  test('is a limit when only the worker reports it', () => {
+  test('the reason is a limit when only the worker reports it', () => {
     expect(reason(plain, 'develop', 'quota')).toBe('quota_exceeded');
   });
 

@@ -19,7 +19,7 @@ describe('the pattern of an error', () => {
     expect(normalizeError(message)).toBe(pattern);
   });
 
-  test('of a pasted log is that of its beginning', () => {
+  test('the pattern of a pasted log is that of its beginning', () => {
     expect(normalizeError(`${' '.repeat(8_000)}unseen`)).toBe('');
   });
 
@@ -27,7 +27,7 @@ describe('the pattern of an error', () => {
     expect(normalizeError(`${'x'.repeat(499)}😀 and more`)).toBe('x'.repeat(499));
   });
 
-  test('is short for any input, and a pasted log costs no more than a line', () => {
+  test('the pattern is short for any input, and a pasted log costs no more than a line', () => {
     const hostile = fc
       .constantFrom('a', '/', 'a/', "'", '"', '0', '-', '.', '\\', 'f', ' ', 'x:')
       .map((s) => s.repeat(200_000));
@@ -43,13 +43,13 @@ describe('the pattern of an error', () => {
 });
 
 describe('the fingerprint of an error', () => {
-  test('is 16 hexadecimal digits of the SHA-256 of the pattern', () => {
+  test('the fingerprint is 16 hexadecimal digits of the SHA-256 of the pattern', () => {
     // sha256("boom <n>") begins with these digits.
     expect(fingerprint('boom 7')).toBe('647c10db34e863b3');
     fc.assert(fc.property(fc.string(), (message) => /^[0-9a-f]{16}$/.test(fingerprint(message))));
   });
 
-  test('is equal for other places, times and numbers of the same error', () => {
+  test('the fingerprint is equal for other places, times and numbers of the same error', () => {
     const occurrence = fc.record({
       n: fc.nat(),
       id: fc.uuid(),

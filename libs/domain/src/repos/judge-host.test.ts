@@ -30,12 +30,12 @@ test('names the missing permissions when an installation lacks some', () => {
   });
 });
 
-test.each(['missing', 'suspended'] as const)('is an error when the installation is %s', (state) => {
+test.each(['missing', 'suspended'] as const)('the result is an error when the installation is %s', (state) => {
   const found = judgeInstallation({ state, permissions: APP_PERMISSIONS });
   expect(found).toMatchObject({ check: 'permissions', status: 'error' });
 });
 
-test.each(UNAVAILABLE_REASONS)('is an error with a remedy when the repository is %s', (reason) => {
+test.each(UNAVAILABLE_REASONS)('the result is an error with a remedy when the repository is %s', (reason) => {
   const { status, message } = judgeRepository('acme/shop', reason, []);
   expect(status).toBe('error');
   expect(message).toBe(`acme/shop ${problemOfRepo(reason)}. ${remedyForRepo(reason)}`);
@@ -96,7 +96,7 @@ test.each([
   { policy: 'none', required: [], seen: [], status: 'ok', text: 'allows none' },
   { policy: 'required', required: [], seen: [], status: 'warning', text: '--checks none' },
 ] as const)(
-  'is $status when the policy is $policy, $required are required and $seen were reported',
+  'the result is $status when the policy is $policy, $required are required and $seen were reported',
   ({ policy, required, seen, status, text }) => {
     const found = judgeRequiredChecks(policy, required, seen);
     expect(found).toMatchObject({ status, message: expect.stringContaining(text) });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS, Settings } from './settings.ts';
 
 describe('the settings', () => {
-  test('are the built-in defaults where no row says otherwise', () => {
+  test('the built-in defaults apply where no row overrides them', () => {
     expect(DEFAULT_SETTINGS).toMatchObject({
       maxAttempts: 3,
       leaseMs: 60_000,

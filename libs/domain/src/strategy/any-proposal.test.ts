@@ -111,7 +111,7 @@ describe('any proposal', () => {
     );
   });
 
-  test('is applied automatically only within max_auto_size, without escalations, and without enabling a track', () => {
+  test('a proposal is applied automatically only within max_auto_size, without escalations, and without enabling a track', () => {
     fc.assert(
       fc.property(inputs, (given) => {
         const { changes, risk } = proposeStrategy(given);

@@ -209,7 +209,7 @@ describe('back to normal', () => {
     ]);
   });
 
-  test('keeps a value that somebody has set since', () => {
+  test('keeps a value that an operator has set since', () => {
     const past = [weighed(3, 4.5), weighed(1, 1.5)];
     expect(short(proposeStrategy(input({ past, tracks: [track('tests', { weight: 4.5 })] })))).toEqual([
       ['tests', 'weight', 4.5, 3, 'back-to-normal'],

@@ -30,7 +30,7 @@ describe('risk', () => {
     expect(assessRisk([less], large, envelope)).toMatchObject({ withinEnvelope: true, maxSize: 'small' });
   });
 
-  test('has the size of the increased work', () => {
+  test('the risk has the size of the increased work', () => {
     expect(assessRisk([raise], large, ENVELOPE).maxSize).toBe('large');
     const trimmed = { ...raise, field: 'proposal', from: large[0]?.proposal, to: null } as StrategyChange;
     expect(assessRisk([raise, trimmed], large, ENVELOPE).maxSize).toBe('small');

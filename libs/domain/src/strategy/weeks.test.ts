@@ -11,11 +11,11 @@ describe('nextIsoWeekStart', () => {
     ['2026-11-23T00:00:00Z', '2026-11-30T00:00:00.000Z'],
     ['2026-11-22T23:59:59.999Z', '2026-11-23T00:00:00.000Z'],
     ['2026-12-31T12:00:00Z', '2027-01-04T00:00:00.000Z'],
-  ])('after %s it is %s', (at, next) => {
+  ])('the next week after %s is %s', (at, next) => {
     expect(nextIsoWeekStart(new Date(at)).toISOString()).toBe(next);
   });
 
-  test('is a Monday midnight in UTC within seven days, in the week after, and not a moment later', () => {
+  test('returns a Monday midnight in UTC within seven days, in the week after, and not a moment later', () => {
     fc.assert(
       fc.property(times, (at) => {
         const next = nextIsoWeekStart(at);

@@ -29,7 +29,7 @@ const parts = fc.constantFrom(
 const hostile = fc.array(parts, { maxLength: 40 }).map((pieces) => pieces.join(''));
 
 describe('external text in generated Markdown', () => {
-  test('mentions nobody and opens no tag, comment, entity or image', () => {
+  test('mentions no user and opens no tag, comment, entity or image', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         for (const shown of [inertText(text, 500), quoted(text, 500), fenced(text, 500)]) {
@@ -63,7 +63,7 @@ describe('external text in generated Markdown', () => {
     );
   });
 
-  test('is unchanged when it is harmless', () => {
+  test('does not change harmless text', () => {
     const text = 'Use `a < b` & "c"?\n\n- mail at example dot org, 5 > 4, x @ y, wow!';
     expect(inertText(text, 500)).toBe(text);
   });
@@ -72,7 +72,7 @@ describe('external text in generated Markdown', () => {
     expect(inertText('a\r\nb\rc\nd', 500)).toBe('a\nb\nc\nd');
   });
 
-  test('is cut at the given length', () => {
+  test('cuts text at the given length', () => {
     expect(inertText('a'.repeat(11), 10)).toBe(`${'a'.repeat(10)}…`);
     expect(inertText('a'.repeat(10), 10)).toBe('a'.repeat(10));
     expect(inertText('🙂'.repeat(30), 10)).toBe(`${'🙂'.repeat(10)}…`);

@@ -6,7 +6,7 @@ const id = fc.integer({ min: 1, max: 2 ** 40 });
 const at = fc.date({ min: new Date('2020-01-01'), max: new Date('2100-01-01'), noInvalidDate: true });
 
 describe('ids of traces and spans', () => {
-  test('have the form that W3C Trace Context demands, whatever the ids', () => {
+  test('each id has the form that W3C Trace Context demands, whatever its parts', () => {
     fc.assert(
       fc.property(fc.uuid(), id, id, at, (taskId, tenantId, runId, date) => {
         const issue = { tenantId, issueId: runId, createdAt: date.toISOString() };
@@ -17,7 +17,7 @@ describe('ids of traces and spans', () => {
     );
   });
 
-  test('are the same for a time with microseconds and the same time in milliseconds', () => {
+  test('the ids are the same for a time with microseconds and the same time in milliseconds', () => {
     const ofIssue = { tenantId: 1, issueId: 2 };
     expect(traceIdOfIssue({ ...ofIssue, createdAt: '2026-01-02T03:04:05.678901Z' })).toBe(
       traceIdOfIssue({ ...ofIssue, createdAt: '2026-01-02T03:04:05.678Z' }),

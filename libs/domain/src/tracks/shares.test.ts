@@ -13,12 +13,12 @@ const claimants = fc.array(anyClaimant, { maxLength: 8 });
 const sum = (numbers: readonly number[]) => numbers.reduce((total, n) => total + n, 0);
 
 describe('the slots of a repo', () => {
-  test('are shared by weight', () => {
+  test('shares the slots by weight', () => {
     expect(sharePlaces(8, [claimant({ weight: 3 }), claimant()])).toEqual([6, 2]);
     expect(sharePlaces(1, [claimant(), claimant({ weight: 2 })])).toEqual([0, 1]);
   });
 
-  test('that one track does not want go to the others', () => {
+  test('gives slots that one track does not want to the others', () => {
     expect(sharePlaces(8, [claimant({ weight: 9, wants: 1 }), claimant(), claimant()])).toEqual([1, 4, 3]);
   });
 
@@ -30,7 +30,7 @@ describe('the slots of a repo', () => {
     expect(sharePlaces(1, [claimant(), claimant()])).toEqual([1, 0]);
   });
 
-  test('are all given while a track wants one, and no track gets more than it wants', () => {
+  test('gives all slots while a track wants one, and no track more than it wants', () => {
     fc.assert(
       fc.property(fc.nat({ max: 60 }), claimants, (places, all) => {
         const given = sharePlaces(places, all);
@@ -61,7 +61,7 @@ describe('the slots of a repo', () => {
     );
   });
 
-  test('are at least the share of the track, rounded down, if it wants as many', () => {
+  test('gives a track at least its share, rounded down, if it wants as many', () => {
     const weights = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(fc.nat({ max: 100 }), weights, (places, all) => {
@@ -75,7 +75,7 @@ describe('the slots of a repo', () => {
     );
   });
 
-  test('that become free one by one have the same shares over time, so that no weight starves', () => {
+  test('slots that become free one by one have the same shares over time, so that no weight starves', () => {
     const weights = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 150 }), weights, (rounds, all) => {

@@ -17,7 +17,7 @@ describe('a slate', () => {
   );
   const slates = fc.array(entry, { minLength: 1, maxLength: 10 }) as fc.Arbitrary<Slate>;
 
-  test('is filled from its first entry on, as far as slots are free', () => {
+  test('fills a slate from its first entry on, as far as slots are free', () => {
     fc.assert(
       fc.property(slates, fc.nat({ max: 600 }), (slate, places) => {
         const all = seedsOf(slate, slateTotal(slate));
@@ -47,7 +47,7 @@ describe('the issue of a seed', () => {
   const issue = (over: Partial<Seed> = {}, prompt = PROMPT, label = '') =>
     seedIssue({ track: 'tidy', label, prompt, seed: seed(over) });
 
-  test('has the texts of the prompt, and its origin', () => {
+  test('the issue has the texts of the prompt, and its origin', () => {
     expect(issue()).toEqual({
       title: 'Tidy up',
       body: 'Please.\n\n---\nFrom the track tidy: size small, prompt version 3.',
@@ -59,14 +59,14 @@ describe('the issue of a seed', () => {
     });
   });
 
-  test('is named after its track when the prompt has no texts', () => {
+  test('the issue is named after its track when the prompt has no texts', () => {
     expect(issue({}, { version: 1, seed_title: ' ', seed_body: '' })).toMatchObject({
       title: 'tidy',
       body: 'From the track tidy: size small, prompt version 1.',
     });
   });
 
-  test('has each label once', () => {
+  test('the issue has each label once', () => {
     expect(issue({ label: 'cart' }, PROMPT, 'tidy').labels).toEqual(['tidy', 'cart']);
     expect(issue({ label: 'tidy' }, PROMPT, 'tidy').labels).toEqual(['tidy']);
   });

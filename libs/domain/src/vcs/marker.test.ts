@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { endsWithMarker, hiddenMarker } from './marker.ts';
 
 describe('endsWithMarker', () => {
-  test('is true for every marker at the end of any text', () => {
+  test('returns true for every marker at the end of any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string(), (text, marker) => {
         expect(endsWithMarker(`${text}\n\n${hiddenMarker(marker)}`)).toBe(true);
@@ -19,7 +19,7 @@ describe('endsWithMarker', () => {
     ['another comment', '/svc:retry <!-- note -->'],
     ['an unfinished one', '/svc:retry <!-- svc:status'],
     ['nothing', ''],
-  ])('is false for %s', (_what, text) => {
+  ])('returns false for %s', (_what, text) => {
     expect(endsWithMarker(text)).toBe(false);
   });
 });

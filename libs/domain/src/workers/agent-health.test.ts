@@ -22,7 +22,7 @@ const after = (...looks: AgentObservation[]) =>
   looks.reduce<AgentHealth | null>((health, look) => agentHealthAfter(health, look), null);
 
 describe('health of an agent', () => {
-  test('is degraded after one or two failures, unhealthy after the third', () => {
+  test('an agent is degraded after one or two failures, unhealthy after the third', () => {
     expect(after(ABSENT, ABSENT)).toMatchObject({ status: 'degraded', consecutiveFailures: 2 });
     expect(after(ABSENT, ABSENT, ABSENT)).toMatchObject({ status: 'stopped', consecutiveFailures: 3 });
     expect(after(FAILED, FAILED, FAILED)).toMatchObject({ status: 'unhealthy', lastError: 'answers 500' });
@@ -39,7 +39,7 @@ describe('health of an agent', () => {
     expect(needsRestart(after(says('unhealthy'), FAILED, says('stopped')) as AgentHealth)).toBe(true);
   });
 
-  test('is never restarted while it is healthy or degraded', () => {
+  test('an agent is never restarted while it is healthy or degraded', () => {
     const looks = fc.oneof(fc.constantFrom(ABSENT, FAILED), fc.constantFrom(...AGENT_STATUSES).map(says));
     fc.assert(
       fc.property(fc.array(looks, { minLength: 1 }), (all) => {

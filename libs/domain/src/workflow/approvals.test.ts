@@ -36,7 +36,7 @@ describe('an approval by an agent', () => {
     expect(decision.projections).toContainEqual(expect.objectContaining({ type: 'setCommitStatus', sha: HEAD }));
   });
 
-  test.each([OLD, null])('of %s leads to a new review when the head is another one', (headSha) => {
+  test.each([OLD, null])('an approval of %s leads to a new review when the head is another one', (headSha) => {
     const decision = after(issue('in-review', {}), approved(headSha));
     expect(decision).toMatchObject({
       kind: 'stay',
@@ -73,9 +73,12 @@ describe('a merge', () => {
     expect(decision).toMatchObject({ kind: 'stay', projections: [{ expectedHeadSha: HEAD }] });
   });
 
-  test.each(STATES.filter((state) => state !== 'merge-pending'))('is refused while the issue is in %s', (state) => {
-    expect(after(issue(state, by(HEAD)), mergeable(HEAD))).toMatchObject({ kind: 'refused' });
-  });
+  test.each(STATES.filter((state) => state !== 'merge-pending'))(
+    'refuses a merge while the issue is in %s',
+    (state) => {
+      expect(after(issue(state, by(HEAD)), mergeable(HEAD))).toMatchObject({ kind: 'refused' });
+    },
+  );
 });
 
 test('a merge always names the head and needs an approval of it', () => {

@@ -64,11 +64,7 @@ describe('check of a workflow', () => {
       withState('needs-clarification', { taskType: 'plan' }),
       /is human, so it cannot have the task plan/,
     ],
-    [
-      'a state that nobody works',
-      withState('planning', { taskType: null }),
-      /^planning is active, so it needs a task$/,
-    ],
+    ['a state without work', withState('planning', { taskType: null }), /^planning is active, so it needs a task$/],
     [
       'other work than the engine asks for',
       withState('in-review', { taskType: 'plan' }),
@@ -152,7 +148,7 @@ const facts = (state: State) => ({
 });
 
 describe('effects of a new workflow on issues in progress', () => {
-  test('are empty when nothing changes', () => {
+  test('no issue is affected when nothing changes', () => {
     expect(effectOnIssues(DEFAULT_WORKFLOW, DEFAULT_WORKFLOW, { planning: 3 })).toEqual([]);
   });
 

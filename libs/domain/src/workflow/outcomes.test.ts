@@ -8,7 +8,7 @@ describe('outcomes', () => {
     expect(OUTCOME_NAMES.filter((name) => !reportable.has(name))).toEqual([]);
   });
 
-  test('of exit code 0 are allowed for the task type; a review must print its verdict', () => {
+  test('outcomes of exit code 0 are allowed for the task type; a review must print its verdict', () => {
     for (const taskType of TASK_TYPES) {
       const outcome = DEFAULT_OUTCOME[taskType];
       if (outcome) expect(OUTCOMES_OF[taskType]).toContain(outcome);
@@ -22,7 +22,7 @@ describe('outcomes', () => {
     expect(accepted).toEqual([false, true, true, false]);
   });
 
-  test('a text that somebody must read is not blank', () => {
+  test('a text that a person must read is not blank', () => {
     const blank = ['', ' ', '\n \u00a0'].map((question) =>
       OUTCOME_RESULTS['needs-clarification'].safeParse({ question }),
     );

@@ -6,7 +6,7 @@ const week = (value: number | null, sampleSize = 10): KpiWeek => ({ value, sampl
 const risen = (to: number) => judgeKpi('block_rate', [week(to), week(0.5), week(0.5), week(0.5), week(0.5)]);
 
 describe('a KPI against its baseline', () => {
-  test('has the mean of the earlier weeks with a value as baseline', () => {
+  test('the baseline is the mean of the earlier weeks with a value', () => {
     expect(judgeKpi('mean_turns', [week(30), week(10), week(null, 0), week(30), week(20)])).toEqual({
       currentValue: 30,
       baselineValue: 20,

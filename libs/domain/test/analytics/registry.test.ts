@@ -7,7 +7,7 @@ describe('registry', () => {
     expect(ids).toEqual([...new Set(ids)]);
   });
 
-  test('has label, unit, window and source of each', () => {
+  test('each metric has a label, unit, window and source', () => {
     for (const { id, label, unit, window: time, formula, source } of METRIC_REGISTRY) {
       expect(id).toMatch(/^[a-z][a-z0-9_]*$/);
       for (const text of [label, time, formula, source]) expect(text.trim()).not.toBe('');

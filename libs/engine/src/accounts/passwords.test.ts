@@ -3,20 +3,20 @@ import { describe, expect, test } from '@jest/globals';
 import { hashPassword, verifyPassword } from './passwords.ts';
 
 describe('a password', () => {
-  test('is stored as argon2id with its parameters and its own salt', async () => {
+  test('stores a password as argon2id with its parameters and its own salt', async () => {
     const [a, b] = [await hashPassword('secret'), await hashPassword('secret')];
     expect(a).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
     expect(a).not.toBe(b);
   });
 
-  test('is accepted in any Unicode composition; another one is not', async () => {
+  test('accepts a password in any Unicode composition, and no other password', async () => {
     const hash = await hashPassword('caf\u00e9 au lait');
     expect(await verifyPassword('cafe\u0301 au lait', hash)).toBe(true);
     expect(await verifyPassword('cafe au lait', hash)).toBe(false);
     expect(await verifyPassword('', hash)).toBe(false);
   });
 
-  test('is verified with the parameters of its hash, so that a later change of cost locks nobody out', async () => {
+  test('verifies with the parameters of the hash, so that a later change of cost locks no user out', async () => {
     const nonce = Buffer.alloc(16, 7);
     const tag = argon2Sync('argon2id', {
       message: 'old',
@@ -30,7 +30,7 @@ describe('a password', () => {
     expect(await verifyPassword('old', `$argon2id$v=19$m=64,t=3,p=1$${text(nonce)}$${text(tag)}`)).toBe(true);
   });
 
-  test('of an unknown user never matches, and costs as much as a wrong one', async () => {
+  test('the password of an unknown user never matches, and costs as much as a wrong one', async () => {
     const hash = await hashPassword('secret');
     const cost = async (of: string | null) => {
       const begun = process.cpuUsage();

@@ -29,7 +29,7 @@ describe('a cooldown', () => {
     expect(nextRunOf(cooldown(60))?.toISOString()).toBe('2026-01-01T00:00:00.000Z');
   });
 
-  test('is overdue from the moment after its end', () => {
+  test('a track is overdue from the moment after the end of its cooldown', () => {
     const track = cooldown(60, { last_run_at: '2026-01-02T00:00:00.000Z' });
     expect(isOverdue(track, new Date('2026-01-02T01:00:00.000Z'))).toBe(false);
     expect(isOverdue(track, new Date('2026-01-02T01:00:00.001Z'))).toBe(true);
@@ -56,7 +56,7 @@ describe('a schedule', () => {
     throw new Error('none within nine days');
   }
 
-  test('is due at its first time after the last run, in UTC, also when local clocks change', () => {
+  test('a track is due at its first time after the last run, in UTC, also when local clocks change', () => {
     fc.assert(
       fc.property(fc.record(fields), instants, (of, last) => {
         const track = cron(exprOf(of), { schedule_since: iso(0), last_run_at: iso(last) });
@@ -70,7 +70,7 @@ describe('a schedule', () => {
     ['2026-03-29T02:30:00.000Z', '2026-03-30T02:30:00.000Z'],
     ['2026-10-24T02:30:00.000Z', '2026-10-25T02:30:00.000Z'],
     ['2026-10-25T02:30:00.000Z', '2026-10-26T02:30:00.000Z'],
-  ])('at 02:30 is due once a day when local clocks change: after %s', (last, next) => {
+  ])('a schedule at 02:30 is due once a day when local clocks change: after %s', (last, next) => {
     expect(nextRunOf(cron('30 2 * * *', { last_run_at: last }))?.toISOString()).toBe(next);
   });
 
@@ -85,7 +85,7 @@ describe('a schedule', () => {
     );
   });
 
-  test('is overdue once a time has passed, with any cooldown', () => {
+  test('a track is overdue once a time has passed, with any cooldown', () => {
     const track = cron('0 3 * * *', {
       last_run_at: '2026-01-01T03:00:00.000Z',
       next_run_at: '2026-01-02T03:00:00.000Z',

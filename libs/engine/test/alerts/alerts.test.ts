@@ -59,7 +59,7 @@ describe('an alert', () => {
     expect(bench.bells).toContain('svc_stream');
   });
 
-  test('is resolved once; raised after that it is a new episode of the same row', async () => {
+  test('resolves an alert once; raised after that it is a new episode of the same row', async () => {
     await raise();
     const [before] = await rows();
     at(60);
@@ -71,7 +71,7 @@ describe('an alert', () => {
     expect((await published()).map((data) => (data as { resolved: boolean }).resolved)).toEqual([false, true, false]);
   });
 
-  test('is separate per tenant', async () => {
+  test('each tenant has its own alert', async () => {
     await raise();
     const other = await makeBench(database.store, { slug: `alerts-${round}-other/shop` });
     expect(await raise({}, other.tenantId)).toBe(true);
@@ -79,7 +79,7 @@ describe('an alert', () => {
     expect(await rows()).toEqual([expect.objectContaining({ resolved_at: null })]);
   });
 
-  test('of the deployment belongs to no tenant', async () => {
+  test('an alert of the deployment belongs to no tenant', async () => {
     expect(await raise({}, DEPLOYMENT)).toBe(true);
     expect(await rows(DEPLOYMENT)).toHaveLength(1);
     expect(await published(DEPLOYMENT)).toHaveLength(1);
@@ -87,7 +87,7 @@ describe('an alert', () => {
     expect(named).toEqual([]);
   });
 
-  test('is deleted long after it was resolved, but never while open', async () => {
+  test('deletes an alert long after it was resolved, but never while open', async () => {
     await raise();
     await raise({ fingerprint: 'another' });
     await resolve();

@@ -118,7 +118,7 @@ describe('detectors', () => {
           expect(other.tenantId).not.toBe(bench.tenantId);
         },
       ],
-    ])('is raised after three minutes when %s', async (_when, change) => {
+    ])('raises the alert after three minutes when %s', async (_when, change) => {
       await pending();
       await change();
       at(2);
@@ -131,7 +131,7 @@ describe('detectors', () => {
       expect(await open()).toEqual([raised()]);
     });
 
-    test('is raised for a task of an agent that no worker runs, and names it', async () => {
+    test('raises an alert for a task of an agent that no worker runs, and names it', async () => {
       await pending();
       await database.db.updateTable('tasks').set({ compared_agent: 'codex' }).execute();
       at(3);
@@ -143,7 +143,7 @@ describe('detectors', () => {
       expect(await open()).toEqual([]);
     });
 
-    test('is not raised while a worker restarts, and ends with its next heartbeat', async () => {
+    test('raises no alert while a worker restarts, and ends one with its next heartbeat', async () => {
       await pending();
       at(10);
       await heard();
@@ -171,7 +171,7 @@ describe('detectors', () => {
             .set({ unavailable: 'archived', unavailable_since: '2026-03-01T00:00:00Z' })
             .execute(),
       ],
-    ])('is not raised for tasks that are %s', async (_what, change) => {
+    ])('raises no alert for tasks that are %s', async (_what, change) => {
       await pending();
       await worker({ task_types: ['review'] });
       await change();

@@ -46,7 +46,7 @@ describe('the weeks of a repo', () => {
     expect(nonZero).toBeGreaterThan(3);
   });
 
-  test('have no values in a repo without events', async () => {
+  test('a repo without events has no values', async () => {
     const [now] = await kpiWeeks(database.store.tenant, bench.tenantId, bench.repo.id);
     expect(now).toMatchObject({ active: 0, ended: 0, costUsd: 0, cycleP50Seconds: null, merged: 0 });
   });

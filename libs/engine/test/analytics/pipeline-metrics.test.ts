@@ -66,7 +66,7 @@ describe.each(METRIC_WINDOWS_DAYS)('over %i days', (days) => {
     expect(nonZero).toBeGreaterThan(0);
   });
 
-  test('has the sample sizes of the rates', () => {
+  test('the rates have their sample sizes', () => {
     for (const { repoId, metrics } of found.get(days) ?? []) {
       const from = END.getTime() - days * DAY_MS;
       const merged = rows.get(repoId)?.pullRequests.filter(({ mergedAt }) => mergedAt !== null && mergedAt >= from);
@@ -78,7 +78,7 @@ describe.each(METRIC_WINDOWS_DAYS)('over %i days', (days) => {
   });
 });
 
-test('has sums and counts of 0, and rates, means and medians of null, for an empty repo', () => {
+test('an empty repo has sums and counts of 0, and rates, means and medians of null', () => {
   const empty = found.get(7)?.find(({ metrics }) => metrics.repo === 'quiet/empty');
   expect(empty?.metrics).toEqual({
     repo: 'quiet/empty',

@@ -138,7 +138,7 @@ describe('the recomputation of days', () => {
 describe('costs', () => {
   beforeEach(() => applyHostIssue(bench, hostIssue(1)));
 
-  test('of a call without a cost are computed from its tokens, by the row * for an unknown model', async () => {
+  test('computes the cost of a call without one from its tokens, by the row * for an unknown model', async () => {
     const task = await take(bench);
     const tokens = { inputTokens: 1_000_000, outputTokens: 100_000, cacheReadTokens: 1_000_000, cacheWriteTokens: 0 };
     const unpriced = (index: number, model: string) => call({ index, model, costUsd: null, ...tokens });
@@ -159,7 +159,7 @@ describe('costs', () => {
     await sql`update model_prices set input_usd = 3 where pattern = 'claude-sonnet-4*'`.execute(database.db);
   });
 
-  test('of a repeatedly reported call belong to the time of recording, tokens and reasons to its beginning', async () => {
+  test('a repeatedly reported call has its costs at the time of recording, tokens and reasons at its beginning', async () => {
     at('05T09:59:40');
     const ref = refOf(bench, await take(bench));
     await progress(bench.engine, ref, said([call({ costUsd: 1, inputTokens: 10 })]));
@@ -174,7 +174,7 @@ describe('costs', () => {
     expect(await last('1h')).toMatchObject([{ usd: 2, inputTokens: 0, invocations: 0, maxTurnsRate: 0 }]);
   });
 
-  test('are null and counted in every sum while a call reports neither a cost nor tokens with a price', async () => {
+  test('costs are null and counted in every sum while a call reports neither a cost nor tokens with a price', async () => {
     const ref = refOf(bench, await take(bench));
     const silent = (index: number) => call({ index, costUsd: null, inputTokens: 0, outputTokens: 0 });
     const stored = async () => {
@@ -215,7 +215,7 @@ describe('costs', () => {
     expect(await wrongSums(database)).toEqual({});
   });
 
-  test('are shown per tenant with its budget', async () => {
+  test('shows the costs per tenant with its budget', async () => {
     await makeBench(database.store, { slug: 'idle/shop' });
     const task = await take(bench);
     await progress(bench.engine, refOf(bench, task), said([call({ costUsd: 9 })]));

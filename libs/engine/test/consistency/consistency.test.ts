@@ -214,7 +214,7 @@ describe('clear-flag', () => {
 });
 
 describe('edges', () => {
-  test('of a finished epic are resolved, with the actor; others stay', async () => {
+  test('resolves the edges of a finished epic, with the actor, and no others', async () => {
     for (const number of [1, 2, 3]) await applyHostIssue(bench, hostIssue(number));
     await change(1, { state: 'done', labels: ['svc:done'] });
     const stale = await edge('subtask', 2, 1);
@@ -225,7 +225,7 @@ describe('edges', () => {
     expect(all.get(other)).toMatchObject({ active: true, resolved_by: null });
   });
 
-  test('without a record are deleted, not resolved; the waiting issue continues', async () => {
+  test('deletes edges without a record instead of resolving them; the waiting issue continues', async () => {
     await applyHostIssue(bench, hostIssue(1));
     await applyHostIssue(bench, hostIssue(2));
     await drain(bench);
@@ -243,7 +243,7 @@ describe('edges', () => {
     expect((await issue(task.issueNumber ?? 0)).state).toBe('analyzing');
   });
 
-  test('without a record of either end are deleted too', async () => {
+  test('deletes edges without a record of either end too', async () => {
     await edge('depends_on', 5, 6);
     expect(await ids()).toEqual([idOf('orphan_dependency_edge', 5)]);
     const id = idOf('orphan_dependency_edge', 5);
@@ -256,7 +256,7 @@ describe('edges', () => {
 });
 
 describe('a slug that two tenants have', () => {
-  test('has ids that name the tenant, and repairs affect only that tenant', async () => {
+  test('the ids name the tenant, and repairs affect only that tenant', async () => {
     await block();
     const first = bench;
     const secondEngine = await makeBench(database.store, { slug: `Cons-${run}/Shop`, tenant: `second-${run}` });

@@ -57,7 +57,7 @@ const events = (eventType: string) =>
     .execute();
 
 describe('orphan_missing_from_pg', () => {
-  test('is an open issue of the host without a record in the pipeline', async () => {
+  test('reports an open issue of the host without a record in the pipeline', async () => {
     const [first, ...more] = await findings();
     expect(first).toEqual({
       id: idOf(2),
@@ -202,7 +202,7 @@ describe('an outbox entry of an issue without a record', () => {
     await drain(bench);
   };
 
-  test('that the host refuses fails and is recorded', async () => {
+  test('an entry that the host refuses fails and is recorded', async () => {
     await enqueue(2);
     await answer({ status: 'refused', httpStatus: 404, message: 'Not Found', kind: 'other' });
     const [entry] = await entries();

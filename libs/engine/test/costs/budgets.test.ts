@@ -211,7 +211,7 @@ describe('the day of a tenant', () => {
     expect(await events()).toEqual([80, 90, 100].map((percent) => ({ percent, scope: 'day' })));
   });
 
-  test('is separate per tenant', async () => {
+  test('each tenant has its own day', async () => {
     const other = await makeBench(database.store, { slug: `${bench.repo.owner}-other/shop` });
     other.engine.settings = () => settings;
     await applyHostIssue(other, hostIssue(1));
@@ -254,7 +254,7 @@ describe('the budget of an issue', () => {
     expect(await alerts()).toEqual([]);
   });
 
-  test('is reported while a task runs, which finishes', async () => {
+  test('reports a used-up budget while a task runs, which finishes', async () => {
     const task = await take(bench);
     expect(task.budgetUsd).toBe(2);
     const failure = { errorMessage: 'socket hang up', errorClass: 'transient' as const, invocations: [paid(1.9)] };

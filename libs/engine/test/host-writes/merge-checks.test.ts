@@ -40,7 +40,7 @@ beforeEach(async () => {
 });
 
 describe('a merge', () => {
-  test('waits for the required checks, says for which, and goes on when they are green', async () => {
+  test('waits for the required checks, reports which, and continues when they are green', async () => {
     bench.host.rules = { requiredChecks: ['build', 'lint'], methods: ['rebase'] };
     bench.host.checks = [check('build', 'pending'), check('optional', 'failure')];
     await drain(bench);
@@ -69,7 +69,7 @@ describe('a merge', () => {
     expect((await why()).explanation).toContain('the check lint on');
   });
 
-  test('is sent earlier when a webhook reports a check', async () => {
+  test('sends a merge earlier when a webhook reports a check', async () => {
     bench.host.checks = [check('build', 'pending')];
     await drain(bench);
     bench.host.checks = [check('build', 'success')];
@@ -100,7 +100,7 @@ describe('a red check', () => {
     expect(bench.host.executed.map(({ type }) => type)).not.toContain('mergePR');
   });
 
-  test('is never merged, also when an operator allowed a merge without checks', async () => {
+  test('never merges with a red check, also when an operator allowed a merge without checks', async () => {
     await allowUncheckedMerge(bench.engine, await bench.key(), OLGA);
     bench.host.checks = [check('build', 'failure')];
     await drain(bench);
@@ -109,7 +109,7 @@ describe('a red check', () => {
 });
 
 describe('a head without checks', () => {
-  test('is merged when an operator allows it', async () => {
+  test('merges the head when an operator allows it', async () => {
     await drain(bench);
     expect((await bench.issue()).state).toBe('merge-pending');
     expect((await why()).explanation).toContain('or an operator to allow its merge without any');
@@ -118,7 +118,7 @@ describe('a head without checks', () => {
     expect((await bench.issue()).state).toBe('done');
   });
 
-  test('is merged when the repo says that there are none', async () => {
+  test('merges the head when the repo states that it has no checks', async () => {
     await updateRepo(bench, { checks_policy: 'none' });
     await drain(bench);
     expect((await bench.issue()).state).toBe('done');
@@ -143,7 +143,7 @@ describe('checks that do not end', () => {
     expect(await bench.entry('mergePR')).toMatchObject({ status: 'discarded' });
   });
 
-  test('are waited for no longer when they are green after all', async () => {
+  test('waits no longer when the checks are green after all', async () => {
     bench.host.checks = [check('build', 'success', 2)];
     await event(bench.host.checks);
     expect((await bench.issue()).state).toBe('merge-pending');
@@ -161,7 +161,7 @@ describe('a branch that is behind its base', () => {
     await bench.send('mergePR');
   });
 
-  test('is brought up to date, and its new head goes to a review', async () => {
+  test('updates the branch, and its new head goes to a review', async () => {
     bench.host.nextResults.push({ status: 'ok', repeated: false, created: { number: 1, sha: 'fed4321' } });
     await bench.send('updateBranch');
     expect(await bench.transitions()).toContain('merge-pending -> in-review (head-moved)');
@@ -173,7 +173,7 @@ describe('a branch that is behind its base', () => {
     expect((await bench.issue()).state).toBe('changes-requested');
   });
 
-  test('is merged again when nothing was new after all', async () => {
+  test('merges the branch again when the update changed nothing', async () => {
     bench.host.nextResults.push({ status: 'ok', repeated: true, created: { number: 1, sha: HEAD } });
     await bench.send('updateBranch');
     await finish(bench, await take(bench), goodOutcome('merge', 1));

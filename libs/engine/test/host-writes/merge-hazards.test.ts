@@ -112,7 +112,7 @@ async function forcePush(): Promise<string> {
 }
 
 describe('a force-push after the approval', () => {
-  test('is not merged before its own review when the merge is sent before it is reported', async () => {
+  test('the new head is not merged before its own review when the merge is sent before the push is reported', async () => {
     const { number, head } = await submitted('success');
     await approve(head.sha);
     await finished(head.sha, 'success');

@@ -131,7 +131,7 @@ const merges = () =>
     .orderBy('id')
     .execute();
 
-test('merges by the queue, and says that it waits for it', async () => {
+test('merges by the queue, and reports that it waits for it', async () => {
   const pull = await queued(1);
   const group = await groupOf(pull);
   await poll();
@@ -189,7 +189,7 @@ test('asks a person when a person took it out of the queue, and does not put it 
   await out(pull);
 });
 
-test('is blocked when the queue does not merge it in time, and done when it merges after all', async () => {
+test('an issue is blocked when the queue does not merge it in time, and done when it merges after all', async () => {
   const pull = await queued(1);
   const group = await groupOf(pull);
   for (let hours = 0; hours < 8 && (await issue(1)).state === 'merge-pending'; hours += 1) await poll(60);

@@ -172,7 +172,7 @@ describe('a dead letter', () => {
     await expect(retryDeadLetter(bench.engine, id, OLGA)).rejects.toMatchObject({ code: 'DEAD_LETTER_NOT_FOUND' });
   });
 
-  test('is retried once by two concurrent calls', async () => {
+  test('two concurrent calls retry a dead letter once', async () => {
     const { id } = await createDeadLetter();
     await bench.database.db
       .updateTable('issues')

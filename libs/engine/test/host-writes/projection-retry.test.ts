@@ -30,7 +30,7 @@ const sendAgain = async (id: number) =>
 const statusOf = async (id: number) => (await bench.entries()).find((entry) => entry.id === id)?.status;
 
 describe('labels', () => {
-  test('are those of the current state when an entry is sent late', async () => {
+  test('an entry that is sent late writes the labels of the current state', async () => {
     const { id } = await bench.entry('swapLabels');
     expect((await bench.entry('swapLabels')).action).toMatchObject({ add: ['svc:analyzing'] });
     await bench.work();
@@ -42,7 +42,7 @@ describe('labels', () => {
     });
   });
 
-  test('of an earlier state are not written when a completed entry is retried', async () => {
+  test('a completed entry that is retried does not write the labels of an earlier state', async () => {
     await drain(bench);
     const first = (await bench.entries()).find(({ action }) => action.type === 'swapLabels');
     await bench.work();
@@ -82,7 +82,7 @@ describe('a completed entry that is retried', () => {
     { type: 'postComment', body: 'B', marker: 'm' },
     { type: 'assignIssue', assignees: ['olga'] },
     { type: 'setCommitStatus', sha: 'a', context: 'c', state: 'success', description: '', targetUrl: null },
-  ])('is written again when the store still wants $type', async (action) => {
+  ])('writes a retried entry again when the store still wants $type', async (action) => {
     expect(await sendAgain(await completeAndRetry(action))).toEqual(action);
   });
 

@@ -125,7 +125,7 @@ describe('discards', () => {
   test.each([
     ['discarded', 'not made', false],
     ['complete', 'made', true],
-  ])('as %s: a merge in doubt that the host has %s, when its issue was sent back', async (status, _made, merged) => {
+  ])('a merge in doubt that is sent back ends as %s when the host has %s it', async (status, _made, merged) => {
     await workUntil(stage, 'merge-pending');
     await stage.work();
     stage.host.nextResults.push({ status: 'failed', message: 'socket hang up', ambiguous: true });

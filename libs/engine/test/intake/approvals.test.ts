@@ -44,13 +44,13 @@ describe('a push during the review', () => {
     expect(await statuses()).toEqual([NEW]);
   });
 
-  test('is applied when the pipeline identity pushed, as workers do', async () => {
+  test('applies a push of the pipeline identity, as workers use it', async () => {
     await workUntil(stage, 'in-review');
     await reportPull(stage, 'synchronize', { headSha: NEW, updatedAt: '2026-03-01T00:01:00.000Z' }, 'pipeline-bot');
     expect((await take(stage)).payload.pr).toMatchObject({ headSha: NEW });
   });
 
-  test('is not taken back by the late delivery of another push of the same second', async () => {
+  test('the late delivery of another push of the same second does not revert a push', async () => {
     await workUntil(stage, 'in-review');
     stage.host.pulls.set(OWN, hostPull(stage, { headSha: NEW, updatedAt: '2026-03-01T00:01:00.000Z' }));
     await reportPush(stage, NEW);
@@ -59,7 +59,7 @@ describe('a push during the review', () => {
     expect((await take(stage)).payload.pr).toMatchObject({ headSha: NEW });
   });
 
-  test('is applied when it follows another push of the same second', async () => {
+  test('applies a push that follows another push of the same second', async () => {
     await workUntil(stage, 'in-review');
     await reportPush(stage, OLD);
     stage.host.pulls.set(OWN, hostPull(stage, { headSha: NEW, updatedAt: '2026-03-01T00:01:00.000Z' }));
@@ -108,7 +108,7 @@ describe('a push after the approval', () => {
     expect((await stage.issue()).state).toBe('in-review');
   });
 
-  test('is not merged when the merge names the new head before the push is reported', async () => {
+  test('the new head is not merged when the merge names it before the push is reported', async () => {
     await finish(stage, await take(stage), mergeable(NEW));
     expect(await merges()).toEqual([]);
     expect(await last()).toBe('merge-pending -> in-review (head-moved)');
@@ -128,7 +128,7 @@ describe('a push after the approval', () => {
     expect((await take(stage)).payload.pr).toMatchObject({ headSha: NEW });
   });
 
-  test('is not merged when the issue returns to merge-pending from a block', async () => {
+  test('the new head is not merged when the issue returns to merge-pending from a block', async () => {
     await reportPull(stage, 'closed', { state: 'closed' });
     await reportPull(stage, 'reopened', { headSha: NEW, updatedAt: '2026-03-01T00:01:00.000Z' });
     await actOnIssue(stage.engine, await stage.key(), 'unblock', OLGA);
@@ -167,7 +167,7 @@ describe("a person's approval", () => {
     expect((await stage.issue()).state).toBe('human-review-ready');
   });
 
-  test.each([NEW, null])('of commit %s, which is not the head, releases nothing', async (commitSha) => {
+  test.each([NEW, null])('an approval of commit %s, which is not the head, releases nothing', async (commitSha) => {
     await reportReview(stage, OWN, { commitSha });
     expect((await stage.issue()).state).toBe('human-review-ready');
   });
@@ -184,7 +184,7 @@ describe("a person's approval", () => {
     expect((await stage.issue()).state).toBe('human-review-ready');
   });
 
-  test('is revoked when the review is dismissed', async () => {
+  test('the dismissal of its review revokes an approval', async () => {
     await reportReview(stage, OWN, { id: 77_001 });
     await finish(stage, await take(stage), mergeable(OLD));
     await reportReview(stage, OWN, { id: 77_001, verdict: 'dismissed' });
@@ -193,13 +193,13 @@ describe("a person's approval", () => {
     expect(await own()).toMatchObject({ approved_sha: null });
   });
 
-  test('has no effect when its dismissal arrives first', async () => {
+  test('an approval has no effect when its dismissal arrives first', async () => {
     await reportReview(stage, OWN, { id: 77_002, verdict: 'dismissed' });
     await reportReview(stage, OWN, { id: 77_002 });
     expect((await stage.issue()).state).toBe('human-review-ready');
   });
 
-  test('is revoked in a block when somebody with write permission requests changes', async () => {
+  test('a request for changes by a person with write permission revokes the approval in a block', async () => {
     await reportReview(stage, OWN);
     await reportPull(stage, 'closed', { state: 'closed' });
     await reportPull(stage, 'reopened', { updatedAt: '2026-03-01T00:00:30.000Z' });
@@ -210,7 +210,7 @@ describe("a person's approval", () => {
     expect((await stage.issue()).state).toBe('in-review');
   });
 
-  test('has no effect when the head moved before it', async () => {
+  test('an approval has no effect when the head moved before it', async () => {
     await reportPush(stage, NEW);
     expect(await last()).toBe('human-review-ready -> in-review (head-moved)');
   });

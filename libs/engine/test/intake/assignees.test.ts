@@ -24,12 +24,12 @@ const deliver = (
 };
 
 describe('stores the assignee of an issue', () => {
-  test('when the issue enters with one', async () => {
+  test('stores the assignee when the issue enters with one', async () => {
     await deliver(['anna', 'ben'], 1, 'opened');
     expect(await assignee()).toBe('anna');
   });
 
-  test('when people are assigned and unassigned', async () => {
+  test('stores the change when people are assigned and unassigned', async () => {
     await deliver(undefined, 1, 'opened');
     expect(await assignee()).toBeNull();
     await deliver(['ben'], 2);
@@ -38,7 +38,7 @@ describe('stores the assignee of an issue', () => {
     expect(await assignee()).toBeNull();
   });
 
-  test('from the newest report when a delivery arrives late, twice or without assignees', async () => {
+  test('stores the assignee of the newest report when a delivery arrives late, twice or without assignees', async () => {
     await deliver([], 1, 'opened');
     await deliver(['anna'], 4);
     await deliver(['ben'], 3);
@@ -50,7 +50,7 @@ describe('stores the assignee of an issue', () => {
     expect(await assignee()).toBeNull();
   });
 
-  test('when only a poll reports it', async () => {
+  test('stores an assignee that only a poll reports', async () => {
     await deliver([], 1, 'opened');
     const issue = hostIssue(1, { updatedAt: at(5), labels: ['svc:analyzing'], assignees: ['ben'] });
     const host = Object.assign(Object.create(bench.host), {
@@ -60,7 +60,7 @@ describe('stores the assignee of an issue', () => {
     expect(await assignee()).toBe('ben');
   });
 
-  test('when the issue is done', async () => {
+  test('stores the assignee when the issue is done', async () => {
     await deliver([], 1, 'opened');
     await applyHostEvent(bench, {
       kind: 'issue',

@@ -43,7 +43,7 @@ const poll = async (over: Partial<HostIssue>) => {
 };
 
 describe('the text that agents get', () => {
-  test('is the one that was enqueued, with its hash, when the author edits it afterwards', async () => {
+  test('the text is the enqueued one, with its hash, when the author edits it afterwards', async () => {
     await enqueue();
     expect(await facts()).toMatchObject({ text_sha256: textHash(ENQUEUED), text_accepted_by: 'anna' });
     await edit({ body: EVIL, title: 'Urgent' });
@@ -51,14 +51,14 @@ describe('the text that agents get', () => {
     expect(await facts()).toMatchObject({ changed_body: EVIL, changed_by: 'alice', text_sha256: textHash(ENQUEUED) });
   });
 
-  test('is the edited one when somebody with write permission edits it', async () => {
+  test('the text is the edited one when a person with write permission edits it', async () => {
     await enqueue();
     await edit({ body: 'Please do it well.' }, 'anna');
     expect(await given()).toEqual({ ...ENQUEUED, body: 'Please do it well.' });
     expect(await facts()).toMatchObject({ text_accepted_by: 'anna', changed_sha256: null });
   });
 
-  test('changes only in the edited part when somebody with write permission edits it', async () => {
+  test('changes only in the edited part when a person with write permission edits it', async () => {
     await enqueue();
     await edit({ body: EVIL });
     await edit({ body: EVIL, title: 'A better title' }, 'anna');
@@ -66,7 +66,7 @@ describe('the text that agents get', () => {
     expect(await facts()).toMatchObject({ changed_body: EVIL, changed_by: 'alice' });
   });
 
-  test('is the changed one when the label for intake is added again', async () => {
+  test('the text is the changed one when the label for intake is added again', async () => {
     await enqueue();
     await edit({ body: EVIL });
     await applyHostIssue(bench, hostIssue(1, { body: EVIL }), {
@@ -77,14 +77,14 @@ describe('the text that agents get', () => {
     expect((await given()).body).toBe(EVIL);
   });
 
-  test('is unchanged when any other event by any actor contains a changed text', async () => {
+  test('the text does not change when any other event by any actor contains a changed text', async () => {
     await enqueue();
     await applyHostIssue(bench, hostIssue(1, { body: EVIL }), { action: 'labeled', label: 'bug', sender: 'anna' });
     expect(await given()).toEqual(ENQUEUED);
     expect(await facts()).toMatchObject({ changed_body: EVIL, changed_by: null });
   });
 
-  test('is unchanged when the author answers a question, which reaches the agent', async () => {
+  test('the text does not change when the author answers a question, which reaches the agent', async () => {
     await enqueue();
     const first = await take(bench);
     await finish(bench, first, { outcome: 'needs-clarification', result: { question: 'Which one?' } } as never);
@@ -95,7 +95,7 @@ describe('the text that agents get', () => {
     expect(task.payload.answers).toEqual([{ author: 'alice', body: 'The first one.' }]);
   });
 
-  test('is unchanged when the author closes, edits and reopens the issue', async () => {
+  test('the text does not change when the author closes, edits and reopens the issue', async () => {
     await enqueue();
     await applyHostIssue(bench, hostIssue(1, { state: 'closed' }), { action: 'closed' });
     await edit({ state: 'closed', body: EVIL, closedAt: (await bench.host.getIssue(bench.repo, 1))?.closedAt ?? null });
@@ -104,7 +104,7 @@ describe('the text that agents get', () => {
     expect(await given()).toEqual(ENQUEUED);
   });
 
-  test('is the enqueued one when the deliveries of label and edit arrive swapped', async () => {
+  test('the text is the enqueued one when the deliveries of label and edit arrive swapped', async () => {
     mayWrite();
     const labeled = hostIssue(1, { updatedAt: bench.host.tick() });
     bench.host.log(labeled, { action: 'labeled', label: 'svc:enqueue', actor: 'anna' });
@@ -117,7 +117,7 @@ describe('the text that agents get', () => {
 });
 
 describe('a poll', () => {
-  test('has no effect on the text of an author without write permission, and names them', async () => {
+  test('a poll does not apply the text of an author without write permission, and names the author', async () => {
     await enqueue();
     await drain(bench);
     const at = bench.host.tick();
@@ -127,7 +127,7 @@ describe('a poll', () => {
     expect(await given()).toEqual(ENQUEUED);
   });
 
-  test('accepts the text that somebody with write permission has edited last', async () => {
+  test('accepts the text that a person with write permission has edited last', async () => {
     await enqueue();
     await drain(bench);
     const body = 'Better.';
@@ -162,7 +162,7 @@ describe('a poll', () => {
 });
 
 describe('a pending change', () => {
-  test('is shown in the explanation and in the status comment until it is reverted', async () => {
+  test('the explanation and the status comment show a pending change until it is reverted', async () => {
     await enqueue();
     await drain(bench);
     expect((await why()).textChange).toBeNull();
@@ -179,7 +179,7 @@ describe('a pending change', () => {
     expect((await bench.issue()).status_comment_body).not.toContain('changed since');
   });
 
-  test('is accepted by an operator who has read it, and parsed for dependencies', async () => {
+  test('an operator who has read a pending change accepts it, and it is parsed for dependencies', async () => {
     await enqueue();
     await applyHostIssue(bench, hostIssue(2));
     const body = 'Depends on #2';

@@ -13,12 +13,12 @@ const pullRequest = (over: Partial<HostPullRequest> = {}): HostPullRequest => ho
 const bring = (event: HostEvent) => applyHostEvent(bench, event);
 
 describe('an issue on the host', () => {
-  test('is admitted once, by a webhook or a poll', async () => {
+  test('admits an issue once, by a webhook or a poll', async () => {
     await Promise.all([applyHostIssue(bench, hostIssue(1)), applyHostIssue(bench, hostIssue(1), { action: 'seen' })]);
     expect(await bench.transitions()).toEqual(['new -> analyzing (admitted)']);
   });
 
-  test('is unchanged by the event of our own write', async () => {
+  test('the event of our own write does not change the issue', async () => {
     await applyHostIssue(bench, hostIssue(1));
     const labels = ['svc:analyzing', 'svc:paused'];
     await applyHostIssue(bench, hostIssue(1, { labels }), {
@@ -29,7 +29,7 @@ describe('an issue on the host', () => {
     expect((await bench.issue()).is_paused).toBe(false);
   });
 
-  test('is paused and resumed by label', async () => {
+  test('a label pauses and resumes the issue', async () => {
     await applyHostIssue(bench, hostIssue(1));
     await applyHostIssue(bench, hostIssue(1), { action: 'labeled', label: 'svc:paused' });
     expect(await bench.issue()).toMatchObject({ is_paused: true, state: 'analyzing' });
@@ -49,7 +49,7 @@ describe('an issue on the host', () => {
     expect((await bench.issue()).title).toBe('New');
   });
 
-  test('is unchanged by a poll older than our last write', async () => {
+  test('a poll older than our last write does not change the issue', async () => {
     await applyHostIssue(bench, hostIssue(1));
     await drain(bench);
     const stale = hostIssue(1, { labels: ['svc:enqueue', 'svc:paused'], updatedAt: '2026-02-28T23:59:00.000Z' });
@@ -60,7 +60,7 @@ describe('an issue on the host', () => {
     expect((await bench.issue()).is_paused).toBe(true);
   });
 
-  test('is cancelled when a person closes it, and restarts when reopened', async () => {
+  test('a person cancels the issue by closing it, and restarts it by reopening it', async () => {
     await applyHostIssue(bench, hostIssue(1));
     await applyHostIssue(bench, hostIssue(1, { state: 'closed' }), { action: 'closed' });
     expect((await bench.issue()).state).toBe('done');
@@ -77,7 +77,7 @@ describe('an issue on the host', () => {
     ['closed', 'alice'],
     ['seen', null],
   ] as const)(
-    'records the closer when a webhook reports a close, and nobody when a poll does: %s',
+    'records the closer when a webhook reports a close, and no closer when a poll does: %s',
     async (action, closer) => {
       await applyHostIssue(bench, hostIssue(1));
       await drain(bench);
@@ -93,7 +93,7 @@ describe('an issue on the host', () => {
     },
   );
 
-  test('is merged when its close was caused by a merge', async () => {
+  test('an issue whose close was caused by a merge is merged', async () => {
     await applyHostIssue(bench, hostIssue(1));
     await workUntil(bench, 'in-review');
     await drain(bench);
@@ -104,7 +104,7 @@ describe('an issue on the host', () => {
 });
 
 describe('a comment', () => {
-  test('is handled once when webhooks and polls repeat it', async () => {
+  test('handles a comment once when webhooks and polls repeat it', async () => {
     await applyHostIssue(bench, hostIssue(1));
     const at = '2026-03-01T00:00:00.000Z';
     const event: HostEvent = {
@@ -128,7 +128,7 @@ describe('a comment', () => {
     expect(actions).toEqual([{ payload: { action: 'pause', actorId: 'alice', reason: 'for now' } }]);
   });
 
-  test('with an unknown command gets a reaction and changes nothing', async () => {
+  test('a comment with an unknown command gets a reaction and changes nothing', async () => {
     await applyHostIssue(bench, hostIssue(1));
     await say(bench, 1, '/svc:explode');
     expect(bench.host.reactions.map(([, content]) => content)).toEqual(['confused']);
@@ -150,7 +150,7 @@ describe('a pull request on the host', () => {
     await expect(take(bench)).rejects.toThrow('nothing to claim');
   });
 
-  test('is marked as reverted, with one event, by a later merge', async () => {
+  test('a later merge marks the pull request as reverted, with one event', async () => {
     await pr('merged', { state: 'closed', merged: true, mergeCommitSha: 'cafe123' });
     const { owner, name } = bench.repo;
     const revert = { number: 1_002, headRef: 'revert-1001', body: `Reverts ${owner}/${name}#1001`, author: 'alice' };
@@ -240,7 +240,7 @@ describe('deliveries', () => {
     label: 'svc:enqueue',
   });
 
-  test('are stored and handled once, and repetitions are recognised', async () => {
+  test('stores and handles a delivery once, and recognises repetitions', async () => {
     const id = `delivery of ${bench.repo.owner}`;
     expect(await receiveDelivery(bench.engine, id, 'issues', [event()])).toBe(true);
     expect(await receiveDelivery(bench.engine, id, 'issues', [event()])).toBe(false);
@@ -249,7 +249,7 @@ describe('deliveries', () => {
     expect((await bench.issue()).state).toBe('analyzing');
   });
 
-  test('that fail are retried later and block no other', async () => {
+  test('retries a delivery that fails later, without blocking others', async () => {
     bench.host.login = async () => {
       throw new Error('host is down');
     };
@@ -348,7 +348,7 @@ describe('an outdated view of a pull request', () => {
     expect(await stored()).toMatchObject({ state: 'closed', head_sha: 'abc1234' });
   });
 
-  test('is read again, and not treated as a reopening, while our close is in flight', async () => {
+  test('reads an outdated view again, and does not treat it as a reopening, while our close is in flight', async () => {
     const since: (string | undefined)[] = [];
     bench.host.listIssues = async (_repo, query) => {
       since.push(query.since);
@@ -366,7 +366,7 @@ describe('an outdated view of a pull request', () => {
     expect(since.map((at) => at?.slice(11, 19))).toEqual(['23:59:59', '23:59:59', '00:59:58']);
   });
 
-  test('is corrected by the next poll when the webhook of the reopening was lost', async () => {
+  test('the next poll corrects the view when the webhook of the reopening was lost', async () => {
     await webhook('closed', { state: 'closed', updatedAt: '2026-03-01T00:00:05.000Z' });
     await drain(bench);
     bench.host.pulls.set(1_001, pullRequest({ updatedAt: '2026-03-01T00:00:09.000Z' }));

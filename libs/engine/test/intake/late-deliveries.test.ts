@@ -32,7 +32,7 @@ async function toTheEnd(): Promise<void> {
 const admissions = async () => (await bench.transitions()).filter((move) => move.startsWith('new -> ')).length;
 
 describe('an issue that is done stays done', () => {
-  test('when the delivery of the label arrives after a poll has admitted it', async () => {
+  test('the issue stays done when the delivery of the label arrives after a poll has admitted it', async () => {
     const issue = hostIssue(1, { updatedAt: bench.host.tick() });
     bench.host.log(issue, { ...ENQUEUED, actor: 'alice' });
     await poll(issue);
@@ -42,7 +42,7 @@ describe('an issue that is done stays done', () => {
     expect((await bench.entries()).map(({ action }) => action.type)).not.toContain('reopenIssue');
   });
 
-  test('when a label arrives late that was added while it was in progress', async () => {
+  test('the issue stays done when a label arrives late that was added while it was in progress', async () => {
     await applyHostIssue(bench, hostIssue(1));
     const labeled = hostIssue(1, { updatedAt: bench.host.tick() });
     bench.host.log(labeled, { ...ENQUEUED, actor: 'anna' });
@@ -51,7 +51,7 @@ describe('an issue that is done stays done', () => {
     expect((await bench.issue()).state).toBe('done');
   });
 
-  test('when it was closed and labelled by a person before the pipeline ended it', async () => {
+  test('the issue stays done when a person closed and labelled it before the pipeline ended it', async () => {
     await applyHostIssue(bench, hostIssue(1));
     const closed = hostIssue(1, { state: 'closed', updatedAt: bench.host.tick() });
     bench.host.log(closed, { action: 'closed', label: null, actor: 'anna' });
@@ -70,7 +70,7 @@ describe('an issue that is done stays done', () => {
     expect((await bench.issue()).state).toBe('done');
   });
 
-  test('when a poll sees that the pipeline itself has reopened it', async () => {
+  test('the issue stays done when a poll shows that the pipeline itself has reopened it', async () => {
     await applyHostIssue(bench, hostIssue(1));
     await toTheEnd();
     const reopened = hostIssue(1, { updatedAt: bench.host.tick(), stateReason: 'reopened', labels: ['svc:done'] });
@@ -79,7 +79,7 @@ describe('an issue that is done stays done', () => {
     expect((await bench.issue()).state).toBe('done');
   });
 
-  test('when an applied reopening is delivered again under another id', async () => {
+  test('the issue stays done when an applied reopening is delivered again under another id', async () => {
     await applyHostIssue(bench, hostIssue(1));
     await toTheEnd();
     const reopened = hostIssue(1, { updatedAt: bench.host.tick() });
@@ -91,7 +91,7 @@ describe('an issue that is done stays done', () => {
     expect((await bench.issue()).state).toBe('done');
   });
 
-  test('when it was ended by the pipeline and the host has not closed it yet', async () => {
+  test('the issue stays done when the pipeline ended it and the host has not closed it yet', async () => {
     await applyHostIssue(bench, hostIssue(1));
     await actOnIssue(bench.engine, await bench.key(), 'cancel', OLGA);
     await again(hostIssue(1, { updatedAt: bench.host.tick() }), ENQUEUED);
@@ -100,7 +100,7 @@ describe('an issue that is done stays done', () => {
 });
 
 describe('an issue that is done starts again', () => {
-  test('when a person reopens it, by webhook or by poll', async () => {
+  test('the issue starts again when a person reopens it, by webhook or by poll', async () => {
     await applyHostIssue(bench, hostIssue(1));
     await toTheEnd();
     const reopened = hostIssue(1, { updatedAt: bench.host.tick() });
@@ -111,7 +111,7 @@ describe('an issue that is done starts again', () => {
     expect(last).toBe('done -> new (reopened)');
   });
 
-  test('when a person adds the label after the close, in the same second', async () => {
+  test('the issue starts again when a person adds the label after the close, in the same second', async () => {
     await applyHostIssue(bench, hostIssue(1));
     const closed = hostIssue(1, { state: 'closed', updatedAt: at(5) });
     await applyHostIssue(bench, closed, { action: 'closed' });
@@ -150,7 +150,7 @@ describe('labels and states that arrive out of order', () => {
     expect((await bench.issue()).state).toBe('analyzing');
   });
 
-  test('are settled by reading the issue from the host when they have the same timestamp', async () => {
+  test('reads the issue from the host to settle labels and states with the same timestamp', async () => {
     await applyHostIssue(bench, hostIssue(1));
     await drain(bench);
     bench.pass(1);
@@ -210,7 +210,7 @@ describe('a command on the host', () => {
     return applyHostEvent(bench, { kind: 'comment', ...about, comment });
   };
 
-  test('has no effect when a newer one of its kind was applied', async () => {
+  test('a command has no effect when a newer one of its kind was applied', async () => {
     await applyHostIssue(bench, hostIssue(1));
     await command('/svc:resume', at(6));
     await command('/svc:pause', at(5));
@@ -221,7 +221,7 @@ describe('a command on the host', () => {
     expect(bench.host.reactions.map(([, content]) => content)).toEqual(['+1', 'confused', '+1', 'confused']);
   });
 
-  test('has no effect when it was given before the issue was started again', async () => {
+  test('a command has no effect when it was given before the issue was started again', async () => {
     await applyHostIssue(bench, hostIssue(1));
     await toTheEnd();
     const late = bench.host.tick();
@@ -230,7 +230,7 @@ describe('a command on the host', () => {
     expect((await bench.issue()).state).toBe('analyzing');
   });
 
-  test('has no effect when an operator has paused or resumed since', async () => {
+  test('a command has no effect when an operator has paused or resumed since', async () => {
     await applyHostIssue(bench, hostIssue(1));
     bench.pass(60);
     await actOnIssue(bench.engine, await bench.key(), 'resume', OLGA);

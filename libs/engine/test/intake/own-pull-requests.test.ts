@@ -14,7 +14,7 @@ const writes = async () => (await stage.entries()).map(({ action }) => action);
 
 describe('a pull request from a fork with the name of a work branch', () => {
   test.each(['in-review', 'merge-pending', 'human-review-ready'])(
-    'is not linked while the issue is in %s',
+    'does not link the pull request while the issue is in %s',
     async (state) => {
       await workUntil(stage, state === 'human-review-ready' ? 'in-review' : state);
       if (state === 'human-review-ready') {
@@ -28,7 +28,7 @@ describe('a pull request from a fork with the name of a work branch', () => {
     },
   );
 
-  test('is never reviewed, given a status or merged', async () => {
+  test('the pull request is never reviewed, given a status or merged', async () => {
     await workUntil(stage, 'ready-for-dev');
     await reportPull(stage, 'opened', FORK, 'mallory');
     await step(stage);
@@ -43,7 +43,7 @@ describe('a pull request from a fork with the name of a work branch', () => {
     expect((await stage.issue()).state).toBe('done');
   });
 
-  test('is not linked when a poll reads it', async () => {
+  test('does not link the pull request when a poll reads it', async () => {
     await workUntil(stage, 'in-review');
     stage.host.pulls.set(STRANGER, hostPull(stage, FORK));
     const changed = { number: STRANGER, updatedAt: '2026-03-01T00:01:00.000Z' };
@@ -84,14 +84,14 @@ describe('a pull request that is merged into another base than the default branc
 describe('a pull request on a branch of the repository that the pipeline did not open', () => {
   const person = { number: STRANGER, author: 'anna', headSha: 'bad0001' };
 
-  test('is not linked by its branch', async () => {
+  test('does not link the pull request by its branch', async () => {
     await workUntil(stage, 'in-review');
     await reportPull(stage, 'opened', person, 'anna');
     expect((await ofFork())?.issue_id ?? null).toBeNull();
     expect((await take(stage)).payload.pr).toMatchObject({ number: 1_001 });
   });
 
-  test('is linked by its branch when its author is configured as a worker identity, in any letter case', async () => {
+  test('links the pull request by its branch when its author is configured as a worker identity, in any letter case', async () => {
     stage.engine.settings = () => ({
       ...DEFAULT_SETTINGS,
       review: { ...DEFAULT_SETTINGS.review, workerLogins: ['Shop-Worker[bot]'] },
@@ -108,7 +108,7 @@ describe('a pull request of another author that closes the issue by a keyword', 
   const fixes = { ...FORK, headRef: 'patch-1', body: 'Fixes #1' };
   beforeEach(() => workUntil(stage, 'in-review'));
 
-  test('is recorded but neither reviewed nor merged', async () => {
+  test('records the pull request, but neither reviews nor merges it', async () => {
     await reportPull(stage, 'opened', fixes, 'mallory');
     expect(await ofFork()).toMatchObject({ issue_id: (await stage.issue()).id, agent_authored: false });
     await reportPull(stage, 'closed', { state: 'closed' });

@@ -22,7 +22,7 @@ describe('an action of a person on the host', () => {
     expect((await stage.issue()).state).toBe('done');
   });
 
-  test('before the first poll, while a webhook was lost, is found by the second', async () => {
+  test('the second poll finds an action that was made before the first poll while a webhook was lost', async () => {
     const closed = hostIssue(1, { state: 'closed', updatedAt: '2026-03-01T00:00:10Z' });
     stage.host.listIssues = async (_repo, { since }) => {
       const issues = since !== undefined && Date.parse(since) <= Date.parse(closed.updatedAt) ? [closed] : [];
@@ -34,7 +34,7 @@ describe('an action of a person on the host', () => {
     expect((await stage.issue()).state).toBe('done');
   });
 
-  test('before the first poll, on an issue that is done since, is found by the second', async () => {
+  test('the second poll finds an action that was made before the first poll on an issue that is done since', async () => {
     const labels = ['svc:done', 'svc:paused'];
     const paused = hostIssue(1, { state: 'closed', labels, updatedAt: '2026-03-01T00:00:10Z' });
     stage.host.listIssues = async (_repo, { since }) => {

@@ -40,14 +40,14 @@ beforeEach(async () => {
 });
 
 describe('a comment is found by a poll', () => {
-  test('when its webhook is lost', async () => {
+  test('finds the comment when its webhook is lost', async () => {
     shown = seen(60);
     comments = [pause];
     await poll();
     expect(await isPaused()).toBe(true);
   });
 
-  test('when the host failed once to list the comments', async () => {
+  test('finds the comment when the host failed once to list the comments', async () => {
     const { listComments } = stage.host;
     shown = seen(60);
     comments = [pause];
@@ -58,7 +58,7 @@ describe('a comment is found by a poll', () => {
     expect(await isPaused()).toBe(true);
   });
 
-  test('when its webhook is lost and that of a later label is not', async () => {
+  test('finds the comment when its webhook is lost and that of a later label is not', async () => {
     comments = [pause];
     shown = { ...seen(65), labels: ['svc:analyzing', 'bug'] };
     await applyHostIssue(stage, shown, { action: 'labeled', label: 'bug' });
@@ -66,7 +66,7 @@ describe('a comment is found by a poll', () => {
     expect(await isPaused()).toBe(true);
   });
 
-  test('when it was written in the second in which an earlier poll read the issue', async () => {
+  test('finds a comment that was written in the second in which an earlier poll read the issue', async () => {
     shown = seen(60);
     await poll();
     comments = [pause];

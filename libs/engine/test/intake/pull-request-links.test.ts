@@ -51,7 +51,7 @@ describe('the pull request of a person', () => {
     expect(await issueOf(5_000)).toBeNull();
   });
 
-  test('is linked when an edit adds a reference', async () => {
+  test('links the pull request when an edit adds a reference', async () => {
     await reportPull(stage, 'opened', { ...byHand, body: '', updatedAt: at(1) });
     await edited('Fixes #2');
     expect(await issueOf(5_000)).toBe(2);
@@ -73,7 +73,7 @@ describe('the pull request of a person', () => {
   });
 });
 
-test('the pull request of the pipeline keeps its issue when somebody edits its text', async () => {
+test('the pull request of the pipeline keeps its issue when a person edits its text', async () => {
   await workUntil(stage, 'in-review');
   const own = { body: 'Fixes #2', updatedAt: at(2) };
   await reportPull(stage, 'edited', own, 'mallory');

@@ -23,7 +23,7 @@ const submitWhilePaused = async (): Promise<void> => {
 };
 
 describe('creates no review before the pull request is opened', () => {
-  test('when an issue that was submitted while it was paused is resumed', async () => {
+  test('creates no review when an issue that was submitted while it was paused is resumed', async () => {
     await submitWhilePaused();
     await act('resume');
     expect(await tasks()).toEqual([]);
@@ -35,7 +35,7 @@ describe('creates no review before the pull request is opened', () => {
     expect((await stage.issue()).state).toBe('done');
   });
 
-  test('when the issue is retried', async () => {
+  test('creates no review when the issue is retried', async () => {
     await workUntil(stage, 'ready-for-dev');
     await stage.work();
     await act('retry');
@@ -57,7 +57,7 @@ test('creates no development before the old branch is removed when an issue is p
 });
 
 describe('creates no second merge while the first one waits for the host', () => {
-  test.each(['resume', 'retry'] as const)('when the action is %s', async (action) => {
+  test.each(['resume', 'retry'] as const)('creates no second merge when the action is %s', async (action) => {
     await workUntil(stage, 'merge-pending');
     await stage.work();
     if (action === 'resume') await act('pause');

@@ -32,7 +32,7 @@ const holdTask = (held: 'budget' | 'handover') =>
 
 /** Actions on the issue, and the resulting waits. */
 const CASES: [string, WaitKind[], () => Promise<unknown>][] = [
-  ['a task that nobody has', ['worker'], async () => undefined],
+  ['a task that is not claimed', ['worker'], async () => undefined],
   ['a task that a worker has', ['worker'], () => take(bench)],
   ['a task whose former worker holds on', ['worker'], () => holdTask('handover')],
   ['a task without budget', ['budget'], () => holdTask('budget')],

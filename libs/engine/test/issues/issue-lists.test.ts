@@ -174,7 +174,7 @@ describe('the counts', () => {
     expect(await checkIssueList(database.db, bench.tenantId)).toEqual(CLEAN);
   });
 
-  test('are equal before and after aggregation, also when it runs twice', async () => {
+  test('the counts are equal before and after aggregation, also when it runs twice', async () => {
     const bench = await freshBench();
     for (const number of [1, 2]) await applyHostIssue(bench, hostIssue(number));
     await drain(bench);
@@ -191,7 +191,7 @@ describe('the counts', () => {
     expect(await checkIssueList(database.db, bench.tenantId)).toEqual(CLEAN);
   });
 
-  test('are correct when a claim and an operator change one issue concurrently', async () => {
+  test('the counts are correct when a claim and an operator change one issue concurrently', async () => {
     const bench = await freshBench();
     for (let number = 1; number <= 8; number += 1) await applyHostIssue(bench, hostIssue(number));
     const keys = await Promise.all(

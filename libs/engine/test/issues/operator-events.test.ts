@@ -48,18 +48,18 @@ const failForGood = async () => {
 };
 
 describe('an action of an operator on an issue is published', () => {
-  test('when it pauses the issue, and when it resumes it', async () => {
+  test('publishes a pause and a resume of the issue', async () => {
     expect(await published(() => act('pause'))).toEqual(['pause by operator (operator, analyzing)']);
     expect(await published(() => act('resume'))).toEqual(['resume by operator (operator, analyzing)']);
   });
 
-  test('when it retries a failed issue, and as a move alone when it unblocks it', async () => {
+  test('publishes the retry of a failed issue, and its unblocking as a move alone', async () => {
     await failForGood();
     expect(await published(() => act('retry'))).toEqual(['retry by operator (operator, failure-blocked)']);
     expect(await published(() => act('unblock'))).toEqual(['failure-blocked > analyzing']);
   });
 
-  test('as a move alone when it cancels or moves the issue, or starts it again', async () => {
+  test('publishes a cancel, a move or a restart of the issue as a move alone', async () => {
     await workUntil(stage, 'in-review');
     expect(await published(() => act('reimplement'))).toEqual(['in-review > ready-for-dev']);
     const key = await stage.key();
@@ -69,7 +69,7 @@ describe('an action of an operator on an issue is published', () => {
     expect(await published(() => act('cancel'))).toEqual(['failure-blocked > done']);
   });
 
-  test('when it accepts a text, or a merge without checks', async () => {
+  test('publishes the acceptance of a text, or of a merge without checks', async () => {
     const key = await stage.key();
     expect(await published(() => acceptIssueText(stage.engine, key, { sha256: null }, OLGA))).toEqual([
       'accept-text by operator (operator, analyzing)',
@@ -79,7 +79,7 @@ describe('an action of an operator on an issue is published', () => {
     ]);
   });
 
-  test('as a move alone when it answers a plan', async () => {
+  test('publishes the answer to a plan as a move alone', async () => {
     const { owner, name } = stage.repo;
     const by = { engine: stage.engine, actor: 'olga', reason: null };
     await admin.setPlanApproval(by, { repo: `${owner}/${name}`, org: null }, 'required');
@@ -92,7 +92,7 @@ describe('an action of an operator on an issue is published', () => {
     ]);
   });
 
-  test('when it steers a host write, and when it retries or resolves its dead letter', async () => {
+  test('publishes the steering of a host write, and the retry or resolution of its dead letter', async () => {
     await workUntil(stage, 'ready-for-dev');
     await stage.work();
     const { id } = await stage.entry('createPR');
@@ -118,7 +118,7 @@ describe('an action of an operator on what an issue has is published', () => {
     issueId = (await stage.issue()).id;
   });
 
-  test('when it settles a finding of the issue', async () => {
+  test('publishes the settling of a finding of the issue', async () => {
     const { id } = await stage.database.db
       .insertInto('findings')
       .values({
@@ -144,7 +144,7 @@ describe('an action of an operator on what an issue has is published', () => {
     ]);
   });
 
-  test('when it repairs its record', async () => {
+  test('publishes the repair of its record', async () => {
     await stage.database.db
       .updateTable('issues')
       .set({ is_blocked: true, block_reason: 'unknown' })

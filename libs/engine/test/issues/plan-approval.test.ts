@@ -61,7 +61,7 @@ describe('a plan that needs an approval', () => {
     ]);
   });
 
-  test('is developed with the edited text and keeps the text of the agent when a person edits it', async () => {
+  test('a plan that a person edits is developed with the edited text, and keeps the text of the agent', async () => {
     await plan();
     stage.pass(60);
     expect(await approve(1, 'do it well')).toEqual({ version: 2, state: 'ready-for-dev' });
@@ -133,7 +133,7 @@ describe('a plan that needs an approval', () => {
     expect(await versions()).toEqual(['1 | planner | do it | approved | olga | urgent']);
   });
 
-  test('is withdrawn when the issue is cancelled', async () => {
+  test('a cancel of the issue withdraws the plan', async () => {
     await plan();
     await actOnIssue(stage.engine, await stage.key(), 'cancel', OLGA);
     expect(await versions()).toEqual(['1 | planner | do it | withdrawn | olga | ']);
@@ -146,7 +146,7 @@ describe('a plan that needs an approval', () => {
     expect(await approve(1)).toEqual({ version: 1, state: 'ready-for-dev' });
   });
 
-  test('is named by the status comment and by the SLA alert when it waits too long', async () => {
+  test('the status comment names the plan, and the SLA alert does when it waits too long', async () => {
     await plan('# Steps\n\n@bob does it');
     const { action } = await stage.entry('updateComment');
     expect(action).toMatchObject({ body: expect.stringContaining('Waiting for the approval of the plan') });
@@ -190,7 +190,7 @@ describe('a comment on the host', () => {
     expect(reactions()).toEqual(['confused', '+1', 'confused', '+1']);
   });
 
-  test('is refused when it was written before the plan it would approve', async () => {
+  test('refuses a comment that was written before the plan it would approve', async () => {
     await plan();
     const comment = { id: 77_001, author: 'alice', body: '/approve-plan', createdAt: '2026-02-28T23:59:00Z' };
     await applyHostEvent(stage, {

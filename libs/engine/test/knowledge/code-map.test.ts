@@ -45,7 +45,7 @@ const dense = (characters: number, from: number) =>
   Array.from({ length: characters }, (_, n) => String.fromCodePoint(from + ((n * 7_919) % 1_500))).join('');
 
 describe('paths of many bytes', () => {
-  test('are stored up to the bound and refused beyond it', async () => {
+  test('stores paths up to the bound and refuses longer ones', async () => {
     const paths = [dense(1_000, 0x100), dense(666, 0x4e00), dense(500, 0x20000)];
     await enqueueDueScans(bench.engine);
     await finishScan({ files: paths.map((path) => file(path)), symbols: [] });
@@ -78,13 +78,13 @@ describe('when a repo is scanned', () => {
     expect(await scans()).toHaveLength(1);
   });
 
-  test('not while it is disabled', async () => {
+  test('scans no repo while it is disabled', async () => {
     await database.db.updateTable('repos').set({ enabled: false }).where('id', '=', bench.repo.id).execute();
     await enqueueDueScans(bench.engine);
     expect(await scans()).toEqual([]);
   });
 
-  test('after a merge; several merges are one scan', async () => {
+  test('scans a repo after a merge; several merges are one scan', async () => {
     await enqueueDueScans(bench.engine);
     await finishScan();
     await merge(1);
@@ -113,7 +113,7 @@ describe('when a repo is scanned', () => {
     expect(await scans()).toEqual([]);
   });
 
-  test('once with several schedulers and concurrent merges', async () => {
+  test('scans a repo once with several schedulers and concurrent merges', async () => {
     await Promise.all(Array.from({ length: 6 }, () => enqueueDueScans(bench.engine)));
     expect(await scans()).toHaveLength(1);
     await finishScan();
@@ -126,7 +126,7 @@ describe('when a repo is scanned', () => {
 describe('the result of a scan', () => {
   beforeEach(() => enqueueDueScans(bench.engine));
 
-  test('is stored with the symbols of each file, and counted', async () => {
+  test('stores the result with the symbols of each file, and counts it', async () => {
     expect(await finishScan()).toMatchObject({ state: null });
     expect(await repoFiles()).toMatchObject([
       { path: 'src/a.ts', language: 'TypeScript', size: 10, symbols: [{ name: 'run', kind: 'function', line: 3 }] },
@@ -157,7 +157,7 @@ describe('the result of a scan', () => {
     expect(await repoFiles()).toMatchObject([{ path: 'src/a.ts', summary: 'Runs.', symbols: [] }]);
   });
 
-  test('of one repo does not change the files of another', async () => {
+  test('the result of one repo does not change the files of another', async () => {
     await finishScan();
     const other = await makeBench(database.store, { slug: `${bench.repo.owner}/other` });
     await enqueueDueScans(other.engine);
@@ -168,7 +168,7 @@ describe('the result of a scan', () => {
     expect(await repoFiles()).toHaveLength(2);
   });
 
-  test('of 20,000 files and 50,000 symbols is stored, and unchanged the next time', async () => {
+  test('stores a result of 20,000 files and 50,000 symbols, and leaves it unchanged the next time', async () => {
     const many = Array.from({ length: 20_000 }, (_, n) => file(`packages/part-${n % 97}/src/file-${n}.ts`));
     const symbols = Array.from({ length: 50_000 }, (_, n) => ({
       path: many[n % 20_000]?.path ?? '',
@@ -207,7 +207,7 @@ describe('the result of a scan', () => {
     expect((await repoFiles()).map((row) => row.path)).toEqual(['new.ts']);
   });
 
-  test('is claimed once', async () => {
+  test('one of several concurrent claims gets the scan', async () => {
     const claims = await Promise.all(Array.from({ length: 6 }, () => claimNext(bench, ['code-map-scan'])));
     const [task, another] = claims.filter((claimed) => claimed !== null);
     expect(another).toBeUndefined();
@@ -218,7 +218,7 @@ describe('the result of a scan', () => {
 describe('a scan that fails', () => {
   beforeEach(() => enqueueDueScans(bench.engine));
 
-  test('is retried after a backoff, and the next one is due a day after the last attempt', async () => {
+  test('retries a failed scan after a backoff, and the next one is due a day after the last attempt', async () => {
     expect(await failScan()).toMatchObject({ requeued: true });
     await expect(scan()).rejects.toThrow('nothing to claim');
     bench.pass(31);
@@ -233,7 +233,7 @@ describe('a scan that fails', () => {
     expect(await scans()).toMatchObject([{ attempt: 0 }]);
   });
 
-  test('is given up after three silent workers', async () => {
+  test('gives a scan up after three silent workers', async () => {
     for (const attempt of [0, 1, 2]) {
       expect((await scan()).attempt).toBe(attempt);
       bench.pass(700);

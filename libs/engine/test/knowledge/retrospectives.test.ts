@@ -109,7 +109,7 @@ describe('an issue that is merged', () => {
     expect((await bench.issue()).current_status).toBeNull();
   });
 
-  test('has one retrospective when the report is repeated', async () => {
+  test('creates one retrospective when the report is repeated', async () => {
     await merged();
     const task = await retrospect();
     const [first, second] = [
@@ -128,7 +128,7 @@ describe('an issue that ends otherwise', () => {
     expect((await retrospect()).payload.history).toMatchObject({ end: 'ended', changedFiles: [], pullRequests: [] });
   });
 
-  test('has no retrospect when nothing was planned or submitted', async () => {
+  test('creates no retrospective when nothing was planned or submitted', async () => {
     await finish(bench, await take(bench), { outcome: 'not-planned', result: { reason: 'no' } });
     expect((await bench.issue()).state).toBe('done');
     expect(await bench.tasks()).toEqual([]);
@@ -139,7 +139,7 @@ describe('an issue that ends otherwise', () => {
 });
 
 describe('a retrospect that fails', () => {
-  test('is retried, and dropped at last: the issue stays done', async () => {
+  test('retries the retrospect, and drops it at last: the issue stays done', async () => {
     await merged();
     for (const attempt of [0, 1]) {
       const task = await retrospect();
@@ -205,7 +205,7 @@ describe('an issue that is reopened', () => {
     expect((await bench.tasks()).map((task) => task.task_type)).toEqual(['plan']);
   });
 
-  test('has a second retrospective when it is done again', async () => {
+  test('a reopened issue has a second retrospective when it is done again', async () => {
     await merged();
     await finish(bench, await retrospect(), goodOutcome('retrospect', 1));
     await applyHostIssue(bench, hostIssue(1), { action: 'reopened' });
@@ -214,7 +214,7 @@ describe('an issue that is reopened', () => {
     expect(await retrospectives()).toHaveLength(2);
   });
 
-  test('has one waiting retrospect, with the whole summary, when it is done again meanwhile', async () => {
+  test('a reopened issue has one waiting retrospect, with the whole summary, when it is done again meanwhile', async () => {
     await merged();
     await applyHostIssue(bench, hostIssue(1), { action: 'reopened' });
     await merged();

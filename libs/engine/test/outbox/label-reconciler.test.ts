@@ -28,8 +28,8 @@ async function settled(): Promise<void> {
   expect((await bench.issue()).labels).toEqual(['svc:analyzing']);
 }
 
-describe('labels that somebody changed on the host', () => {
-  test("are restored: missing ones are added, wrong ones removed, people's labels kept", async () => {
+describe('labels that a person changed on the host', () => {
+  test('restores labels: adds missing ones, removes wrong ones, keeps people’s labels', async () => {
     await settled();
     await relabel('unlabeled', 'svc:analyzing');
     await relabel('labeled', 'svc:done');
@@ -39,7 +39,7 @@ describe('labels that somebody changed on the host', () => {
     expect((await bench.issue()).labels).toEqual(['bug', 'svc:analyzing']);
   });
 
-  test('are restored once an hour at most', async () => {
+  test('restores labels once an hour at most', async () => {
     let now = new Date();
     const reconciler = new LabelReconciler(bench.engine, () => now);
     await settled();
@@ -58,7 +58,7 @@ describe('labels that somebody changed on the host', () => {
     }
   });
 
-  test('are unchanged while the outbox has pending or failed entries of the issue', async () => {
+  test('does not change labels while the outbox has pending or failed entries of the issue', async () => {
     await settled();
     await relabel('labeled', 'svc:planning');
     await actOnIssue(bench.engine, await bench.key(), 'pause', OLGA);
@@ -88,7 +88,7 @@ describe('labels that somebody changed on the host', () => {
       .execute();
   });
 
-  test('are unchanged for svc:paused, which people set and the intake applies', async () => {
+  test('does not change svc:paused, which people set and the intake applies', async () => {
     await settled();
     const { id } = await bench.issue();
     for (const labels of [['svc:analyzing', 'svc:paused'], ['svc:analyzing']]) {
@@ -103,7 +103,7 @@ describe('labels that somebody changed on the host', () => {
       .execute();
   });
 
-  test('of an issue that is done are ignored', async () => {
+  test('ignores the labels of an issue that is done', async () => {
     await settled();
     await actOnIssue(bench.engine, await bench.key(), 'cancel', OLGA);
     await drain(bench);
@@ -112,7 +112,7 @@ describe('labels that somebody changed on the host', () => {
   });
 });
 
-test('are read by twenty, continuing at the cursor', async () => {
+test('reads issues by twenty, continuing at the cursor', async () => {
   for (let n = 1; n <= 25; n += 1) await applyHostIssue(bench, hostIssue(n));
   await drain(bench);
   for (let n = 1; n <= 25; n += 1) {

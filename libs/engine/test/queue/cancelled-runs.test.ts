@@ -37,7 +37,7 @@ describe('the run of a task that is cancelled 10 s after its claim', () => {
     expect(busy).toMatchObject([{ busy_ms: 40_000 }]);
   });
 
-  test('is no sample of how long runs take', async () => {
+  test('the run is no sample of how long runs take', async () => {
     bench.pass(60);
     const agents = (await runs()).map(({ agent }) => agent);
     const window = { from: '2026-03-01T00:00:00Z', to: '2026-03-01T00:01:00Z', agents };

@@ -22,12 +22,12 @@ const costRows = () =>
   database.db.selectFrom('cost_events').select('amount_usd').where('tenant_id', '=', bench.tenantId).execute();
 
 describe('a claim', () => {
-  test('of one task by sixteen concurrent workers is won by one', async () => {
+  test('one of sixteen concurrent workers wins the claim of one task', async () => {
     const claims = await Promise.all(Array.from({ length: 16 }, () => claimNext(bench)));
     expect(claims.filter((task) => task !== null)).toHaveLength(1);
   });
 
-  test('with an expired lease goes to the next worker as attempt + 1, and the late report is refused', async () => {
+  test('a claim with an expired lease goes to the next worker as attempt + 1, and the late report is refused', async () => {
     const first = await take(bench);
     bench.pass(61);
     await reclaimExpired(bench.engine);
@@ -37,14 +37,14 @@ describe('a claim', () => {
     expect(await finish(bench, second, ANALYZED)).toMatchObject({ state: 'planning' });
   });
 
-  test('that has expired is refused even before it is reclaimed', async () => {
+  test('an expired claim is refused even before it is reclaimed', async () => {
     const task = await take(bench);
     bench.pass(61);
     await expect(finish(bench, task, ANALYZED)).rejects.toMatchObject({ code: 'CLAIM_LOST' });
     expect((await bench.issue()).state).toBe('analyzing');
   });
 
-  test('that was not started is reclaimed after two minutes although its lease was extended', async () => {
+  test('reclaims a claim that was not started after two minutes although its lease was extended', async () => {
     const task = await claimNext(bench);
     if (!task) throw new Error('nothing');
     for (let i = 0; i < 3; i += 1) {
@@ -65,7 +65,7 @@ describe('a claim', () => {
     expect(await bench.issue()).toMatchObject({ state: 'failure-blocked', block_classification: 'transient' });
   });
 
-  test('of a worker that registers again under its name is returned immediately', async () => {
+  test('returns the claim of a worker that registers again under its name immediately', async () => {
     await take(bench);
     expect(await registerWorker(bench.engine, bench.tenantId, { ...WORKER, name: 'w1' })).toBe(bench.workerId);
     expect((await take(bench)).attempt).toBe(1);
@@ -73,7 +73,7 @@ describe('a claim', () => {
 });
 
 describe('a report', () => {
-  test('that is sent again gets the same response and records no cost twice', async () => {
+  test('a repeated report gets the same response and records no cost twice', async () => {
     const task = await take(bench);
     const body = { ...ANALYZED, artefacts: [], findings: [], invocations: [paid(0.25)] };
     const first = await report(bench.engine, refOf(bench, task), body);
@@ -82,14 +82,14 @@ describe('a report', () => {
     expect((await bench.issue()).cost_usd).toBe(0.25);
   });
 
-  test('with another body after the end is refused', async () => {
+  test('refuses a report with another body after the end', async () => {
     const task = await take(bench);
     await finish(bench, task, ANALYZED);
     const other = { outcome: 'not-planned' as const, result: { reason: 'no' } };
     await expect(finish(bench, task, other)).rejects.toMatchObject({ code: 'CLAIM_LOST' });
   });
 
-  test('of an outcome that its task cannot have is refused and changes nothing', async () => {
+  test('refuses a report of an outcome that its task cannot have, without any change', async () => {
     const task = await take(bench);
     await expect(finish(bench, task, { outcome: 'approved', result: { body: '' } })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
@@ -114,7 +114,7 @@ describe('a report', () => {
     },
   );
 
-  test('that is late changes nothing, but its cost is recorded', async () => {
+  test('a late report changes nothing, but its cost is recorded', async () => {
     const task = await take(bench);
     bench.pass(61);
     await reclaimExpired(bench.engine);
@@ -125,7 +125,7 @@ describe('a report', () => {
 });
 
 describe('a task that is withdrawn while a worker holds it', () => {
-  test('by a cancel is reported at the heartbeat, and its report answers that the task is gone', async () => {
+  test('the heartbeat reports a cancel, and a report answers that the task is gone', async () => {
     const task = await take(bench);
     const key = await bench.key();
     expect(await actOnIssue(bench.engine, key, 'cancel', OLGA)).toBe('done');
@@ -204,7 +204,7 @@ describe('a paused issue', () => {
     expect(await bench.tasks()).toMatchObject([{ id: task.id, status: 'claimed' }]);
   });
 
-  test('is not claimed; the outcome of a running task is applied, its next task waits for the resume', async () => {
+  test('no worker claims its task; the outcome of a running task is applied, its next task waits for the resume', async () => {
     const task = await take(bench);
     const key = await bench.key();
     await actOnIssue(bench.engine, key, 'pause', OLGA);

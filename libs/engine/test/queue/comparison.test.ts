@@ -52,7 +52,7 @@ describe('a compared task', () => {
     await compareFromNow(COMPARE);
   });
 
-  test('is claimed by a worker with its agent only, and names the agent', async () => {
+  test('only a worker with its agent claims the task, which names the agent', async () => {
     expect(await claimBy([])).toBeNull();
     expect(await claimBy([other])).toBeNull();
     expect(await claimBy([other, agent])).toMatchObject({ taskType: 'analyze', agent });
@@ -77,14 +77,14 @@ describe('a compared task', () => {
     expect(await claimBy([agent])).toMatchObject({ attempt: 1, agent });
   });
 
-  test('is followed by a task for any agent when the next type is not compared', async () => {
+  test('a task for any agent follows when the next type is not compared', async () => {
     const task = await claimBy([agent]);
     if (!task) throw new Error('there is nothing to claim');
     await finish(bench, task, goodOutcome('analyze', 0));
     expect(await claimBy([])).toMatchObject({ taskType: 'plan', agent: null });
   });
 
-  test('is given to any agent when no worker with its agent has been online for 15 minutes', async () => {
+  test('any agent gets the task when no worker with its agent has been online for 15 minutes', async () => {
     const released: string[] = [];
     const release = () => releaseStranded(bench.engine, (task) => released.push(task.compared_agent));
     bench.pass(15 * 60);

@@ -14,7 +14,7 @@ describe('rows that are handled one by one', () => {
       return id;
     });
 
-  test('are all handled when one fails, and the error names it', async () => {
+  test('handles all rows when one fails, and the error names it', async () => {
     const seen: number[] = [];
     const failed = failAt(1, new Error('locked'), seen);
     await expect(failed).rejects.toMatchObject({
@@ -27,7 +27,7 @@ describe('rows that are handled one by one', () => {
   test.each([
     ['the leadership is lost', new LeadershipLostError('tracks')],
     ['the store is unreachable', Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })],
-  ])('are left, with the error as it is, when %s', async (_case, error) => {
+  ])('leaves the rows, with the error as it is, when %s', async (_case, error) => {
     const seen: number[] = [];
     await expect(failAt(2, error, seen)).rejects.toBe(error);
     expect(seen).toEqual([1, 2]);

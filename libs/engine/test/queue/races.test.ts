@@ -64,7 +64,7 @@ test('a comment that is rewritten while its attempt begins is sent with the new 
 describe('two issues that wait for each other', () => {
   const dependsOn = (number: number) => ({ outcome: 'depends' as const, result: { on: [`#${number}`] } });
 
-  test('are impossible when their edges are inserted concurrently', async () => {
+  test('two issues cannot wait for each other when their edges are inserted concurrently', async () => {
     await applyHostIssue(stage, hostIssue(2));
     const [one, two] = [await take(stage), await take(stage)];
     const end = (number: number) => ({ repoId: stage.repo.id, number, issueId: null });
@@ -80,7 +80,7 @@ describe('two issues that wait for each other', () => {
     expect(await second).toMatchObject({ state: 'needs-clarification' });
   });
 
-  test('are released when an epic gets a subtask that depended on it before', async () => {
+  test('an epic and its new subtask that depended on it before are released', async () => {
     const subtasks = [{ title: 'part', body: '', labels: [] }];
     await finish(stage, await take(stage), { outcome: 'split', result: { subtasks } });
     await applyHostIssue(stage, hostIssue(2));
@@ -123,7 +123,7 @@ describe('svc:paused on the host', () => {
     expect([...labels]).toContain('svc:paused');
   });
 
-  test('is shown as applied when its event is late', async () => {
+  test('shows svc:paused as applied when its event is late', async () => {
     const labels = shown();
     await drain(stage);
     // Added by a person, found by a poll, removed by an operator; then the webhook arrives.

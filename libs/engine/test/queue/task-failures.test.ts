@@ -11,7 +11,7 @@ const failNext = async (errorMessage: string, errorClass: 'transient' | 'permane
 };
 
 describe('a task that fails', () => {
-  test('is retried after a backoff, and blocks its issue when the last attempt has failed', async () => {
+  test('retries the task after a backoff, and blocks its issue when the last attempt has failed', async () => {
     expect(await failNext('socket hang up')).toMatchObject({ requeued: true, attempt: 0 });
     await expect(take(bench)).rejects.toThrow('nothing to claim');
     bench.pass(31);
@@ -119,7 +119,7 @@ describe('a quota', () => {
     expect((await bench.issue()).state).toBe('analyzing');
   });
 
-  test('is waited for another day when a person unblocks the issue', async () => {
+  test('waits another day for the quota when a person unblocks the issue', async () => {
     await untilBlocked();
     await say(bench, 1, '/svc:unblock');
     expect(await quota()).toMatchObject({ requeued: true });

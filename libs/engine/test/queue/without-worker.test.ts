@@ -44,7 +44,7 @@ beforeEach(async () => {
 });
 
 describe('a waiting task', () => {
-  test('has no worker once it has waited for two minutes, and has one again when a worker comes', async () => {
+  test('the task has no worker once it has waited for two minutes, and has one again when a worker comes', async () => {
     bench.pass(120);
     expect(await isAlone()).toBe(false);
     bench.pass(1);
@@ -59,7 +59,7 @@ describe('a waiting task', () => {
     expect(await isAlone()).toBe(false);
   });
 
-  test('has a worker for two minutes after the only one has left', async () => {
+  test('the task has a worker for two minutes after the only one has left', async () => {
     bench.pass(600);
     const workerId = await register();
     await heartbeat(bench.engine, { tenantId: bench.tenantId, workerId, status: 'leaving', tasks: [] });
@@ -69,14 +69,14 @@ describe('a waiting task', () => {
     expect(await isAlone()).toBe(true);
   });
 
-  test('has a worker while the only one is busy', async () => {
+  test('the task has a worker while the only one is busy', async () => {
     bench.pass(600);
     const workerId = await register();
     await database.db.updateTable('workers').set({ status: 'busy' }).where('id', '=', workerId).execute();
     expect(await isAlone()).toBe(false);
   });
 
-  test('has none while the only one is drained', async () => {
+  test('the task has no worker while the only one is drained', async () => {
     bench.pass(600);
     await drainWorker(bench.engine, await register(), true, OLGA);
     expect(await isAlone()).toBe(true);
@@ -85,26 +85,26 @@ describe('a waiting task', () => {
   test.each([
     ['does not take its type', { taskTypes: ['review'] }],
     ['serves other repos', { repos: ['other/repo'] }],
-  ])('has none when the only worker %s', async (_, over) => {
+  ])('the task has no worker when the only worker %s', async (_, over) => {
     bench.pass(600);
     await register(over);
     expect(await isAlone()).toBe(true);
   });
 
-  test('has none when the only worker is of another tenant', async () => {
+  test('the task has no worker when the only worker is of another tenant', async () => {
     const other = await makeBench(database.store, { slug: `${bench.repo.owner}-other/shop` });
     bench.pass(600);
     await register({}, other.tenantId);
     expect(await isAlone()).toBe(true);
   });
 
-  test('has a worker that names its repo in another case', async () => {
+  test('a worker that names its repo in another case counts', async () => {
     bench.pass(600);
     await register({ repos: [`${bench.repo.owner}/SHOP`] });
     expect(await isAlone()).toBe(false);
   });
 
-  test('is not named while it is paused or put off, or its repo is disabled or unavailable', async () => {
+  test('the task is not named while it is paused or put off, or its repo is disabled or unavailable', async () => {
     bench.pass(600);
     await actOnIssue(bench.engine, await bench.key(), 'pause', OLGA);
     expect(await isAlone()).toBe(false);
@@ -120,7 +120,7 @@ describe('a waiting task', () => {
     expect(await withoutWorkerByType(database.store.fleet)).toEqual([]);
   });
 
-  test('is not named once it is claimed', async () => {
+  test('the task is not named once it is claimed', async () => {
     bench.pass(600);
     await take(bench);
     expect(await isAlone()).toBe(false);

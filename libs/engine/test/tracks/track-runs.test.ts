@@ -138,7 +138,7 @@ describe('a track that is due', () => {
     expect(await seeds()).toEqual([]);
   });
 
-  test('that was missed while nothing ran is run once', async () => {
+  test('a track that was missed while nothing ran is run once', async () => {
     await track('tests');
     await track('hourly', { cadence: { kind: 'cron', expr: '0 * * * *' } });
     await runDueTracks(bench.engine);
@@ -158,7 +158,7 @@ describe('a track that is due', () => {
     expect(await hostWrites()).toHaveLength(3);
   });
 
-  test('in a failing repo does not affect other repos', async () => {
+  test('a track in a failing repo does not affect other repos', async () => {
     await track('tests');
     const broken = bench;
     bench = await makeBench(database.store, { slug: `acme/other-${slugs}`, tenant: `t${slugs}` });
@@ -182,7 +182,7 @@ describe('the slots of a repo', () => {
     });
   const many = (weight: number): TrackChange => ({ weight, proposal: [{ size: 'small', count: 50 }] });
 
-  test('are shared by weight among due tracks', async () => {
+  test('due tracks share the slots by weight', async () => {
     bench = await crowd(8);
     await track('heavy', many(3));
     await track('light', many(1));
@@ -226,7 +226,7 @@ describe('the slots of a repo', () => {
     expect(await byTrack()).toEqual({ heavy: 12, light: 4 });
   });
 
-  test('are occupied by an issue that is not created yet, and released when an operator discards it', async () => {
+  test('an issue that is not created yet occupies a slot, and an operator releases it by discarding the issue', async () => {
     bench = await crowd(1);
     await track('tests', { cooldown_minutes: 1 });
     await runDueTracks(bench.engine);
@@ -247,7 +247,7 @@ describe('the slots of a repo', () => {
     ]);
   });
 
-  test('are not blocked by a failed creation', async () => {
+  test('a failed creation does not block a slot', async () => {
     await track('one');
     await track('two');
     await runDueTracks(bench.engine);
@@ -271,7 +271,7 @@ describe('an issue of a track', () => {
   }
   const gaps = async () => (await listFindings(bench.engine)).findings.filter(({ kind }) => kind === 'si_linkage_gap');
 
-  test('is admitted and linked, and every task has the prompt it was created with', async () => {
+  test('the issue is admitted and linked, and every task has the prompt it was created with', async () => {
     const number = await made();
     await addPrompt(
       bench.engine,
@@ -301,7 +301,7 @@ describe('an issue of a track', () => {
     expect(await take(bench)).toMatchObject({ issueNumber: 7, promptVersion: null, payload: { instructions: null } });
   });
 
-  test('is complete when it is done, and open again when it is reopened', async () => {
+  test('the seed is complete when its issue is done, and open again when it is reopened', async () => {
     const number = await made();
     expect((await seeds())[0]?.completed_at).toBeNull();
     after(5);
@@ -314,7 +314,7 @@ describe('an issue of a track', () => {
     expect((await seeds())[0]?.completed_at).toBeNull();
   });
 
-  test('that was admitted by a poll and closed before the result of its creation is linked and complete', async () => {
+  test('an issue that was admitted by a poll and closed before the result of its creation is linked and complete', async () => {
     await track('tests');
     await runDueTracks(bench.engine);
     // The next number of the host.
@@ -325,7 +325,7 @@ describe('an issue of a track', () => {
     expect(await gaps()).toEqual([]);
   });
 
-  test('is created once when the result is reported twice', async () => {
+  test('creates the issue once when the result is reported twice', async () => {
     await track('tests');
     await runDueTracks(bench.engine);
     await drain(bench);

@@ -131,7 +131,7 @@ describe('a track', () => {
     },
   );
 
-  test('is not listed after deletion, may be deleted again, and starts over when created again', async () => {
+  test('a deleted track is not listed, may be deleted again, and starts over when created again', async () => {
     await put();
     await addPrompt(bench.engine, at, TEXTS, OLGA);
     await removeTrack(bench.engine, at, OLGA);
@@ -149,7 +149,7 @@ describe('a track', () => {
     ]);
   });
 
-  test('is changed inside the transaction of another use case, which gets the changes', async () => {
+  test('changes a track inside the transaction of another use case, which gets the changes', async () => {
     await put();
     const changes = await inTenant(bench.engine, bench.tenantId, (unit) =>
       changeTrack(
@@ -173,7 +173,7 @@ describe('a track', () => {
     });
   });
 
-  test('is created once by concurrent calls', async () => {
+  test('concurrent calls create a track once', async () => {
     await Promise.all(Array.from({ length: 6 }, (_, n) => put({ cooldown_minutes: n + 1 })));
     await only();
     const actions = (await operations()).map(({ action }) => action);
@@ -183,7 +183,7 @@ describe('a track', () => {
 });
 
 describe('prompts', () => {
-  test('have consecutive numbers when added concurrently, and are read as written', async () => {
+  test('prompts have consecutive numbers when added concurrently, and are read as written', async () => {
     await put();
     const versions = await Promise.all(
       Array.from({ length: 8 }, (_, n) => addPrompt(bench.engine, at, { ...TEXTS, notes: `note ${n}` }, OLGA)),

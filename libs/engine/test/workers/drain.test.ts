@@ -61,7 +61,7 @@ describe('drain', () => {
     expect(await bench.task()).toMatchObject({ status: 'pending', attempt: 0 });
   });
 
-  test('is recorded in the log of the repo, with the actor', async () => {
+  test('records a drain in the log of the repo, with the actor', async () => {
     await drainWorker(bench.engine, bench.workerId, true, { ...OLGA, reason: 'disk full' });
     const events = await bench.database.db
       .selectFrom('pipeline_events')

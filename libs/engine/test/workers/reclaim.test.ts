@@ -7,7 +7,7 @@ import { ANALYZED, iso, WorkerStage } from './worker-stage.ts';
 const bench = new WorkerStage();
 
 describe('a claim without progress', () => {
-  test('is reclaimed after the stall limit as attempt + 1; its worker is stalled until it releases the task', async () => {
+  test('reclaims the claim after the stall limit as attempt + 1; its worker is stalled until it releases the task', async () => {
     const claimed = await take(bench);
     await bench.carryOn(claimed, 20, 880);
     bench.at(890);
@@ -40,7 +40,7 @@ describe('a claim without progress', () => {
     expect(await reclaimStalled(bench.engine)).toBe(1);
   });
 
-  test('on the last attempt blocks the issue for lack of progress', async () => {
+  test('a claim on the last attempt blocks the issue for lack of progress', async () => {
     await bench.database.db.updateTable('tasks').set({ attempt: 2 }).where('tenant_id', '=', bench.tenantId).execute();
     const claimed = await take(bench);
     await bench.carryOn(claimed, 20, 920);

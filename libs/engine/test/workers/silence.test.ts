@@ -7,7 +7,7 @@ const bench = new WorkerStage();
 const { database } = bench;
 
 describe('silence', () => {
-  test('of 30 s makes a worker offline; its periods change at that time, not at detection', async () => {
+  test('silence of 30 s makes a worker offline; its periods change at that time, not at detection', async () => {
     bench.at(10);
     await bench.beat();
     bench.at(39);
@@ -29,7 +29,7 @@ describe('silence', () => {
     ]);
   });
 
-  test('of a day counts as leaving', async () => {
+  test('silence of a day counts as leaving', async () => {
     bench.at(100);
     await watchSilence(bench.engine);
     bench.at(86_399);
@@ -42,7 +42,7 @@ describe('silence', () => {
     expect(await bench.statuses()).toEqual(['offline']);
   });
 
-  test('after leaving has no effect', async () => {
+  test('silence after leaving has no effect', async () => {
     bench.at(5);
     await bench.beat('leaving');
     bench.at(500);
@@ -76,7 +76,7 @@ describe('degraded time', () => {
       })
       .execute();
 
-  test('is that of at least one worker, at most an hour for each period, from the given time', async () => {
+  test('degraded time is that of at least one worker, at most an hour for each period, from the given time', async () => {
     await database.db.deleteFrom('worker_periods').execute();
     const other = await bench.again('w2');
     await period(bench.workerId, 'silent', 0, 100);
@@ -90,7 +90,7 @@ describe('degraded time', () => {
     expect(await degradedSeconds(database.store.fleet, iso(20))).toBe(130 + 1_000);
   });
 
-  test('is deleted after the retention time, running periods are not', async () => {
+  test('deletes periods after the retention time, running ones not', async () => {
     await database.db.deleteFrom('worker_periods').execute();
     await period(bench.workerId, 'silent', 0, 100);
     await period(bench.workerId, 'online', 100, null);

@@ -39,7 +39,7 @@ describe('status', () => {
     expect((await bench.publishedStatuses()).at(-1)).toMatchObject({ status: 'busy', repo, issueNumber: 1 });
   });
 
-  test('is one update without event and period for a heartbeat without changes', async () => {
+  test('a heartbeat without changes is one update without event and period', async () => {
     const statements: string[] = [];
     const store = bench.database.open({ onStatement: (_pool, text) => statements.push(text) });
     await bench.beat();
@@ -51,7 +51,7 @@ describe('status', () => {
     expect([await bench.publishedStatuses(), await bench.periods()]).toEqual([[], before]);
   });
 
-  test('is busy with a claim and idle without one, whatever the worker reports', async () => {
+  test('the status is busy with a claim and idle without one, whatever the worker reports', async () => {
     await take(bench);
     await bench.beat('idle');
     expect(await bench.worker()).toMatchObject({ status: 'busy' });
@@ -60,14 +60,14 @@ describe('status', () => {
     expect(await bench.worker()).toMatchObject({ status: 'idle' });
   });
 
-  test('that was not recorded because of a crash is repaired by the next heartbeat', async () => {
+  test('the next heartbeat repairs a status that was not recorded because of a crash', async () => {
     const claimed = await take(bench);
     await bench.database.db.updateTable('workers').set({ status: 'idle' }).where('id', '=', bench.workerId).execute();
     await bench.beat('busy', claimed);
     expect(await bench.worker()).toMatchObject({ status: 'busy' });
   });
 
-  test('is busy until the worker has released a cancelled task', async () => {
+  test('the status is busy until the worker has released a cancelled task', async () => {
     const claimed = await take(bench);
     await actOnIssue(bench.engine, await bench.key(), 'cancel', OLGA);
     expect(await bench.worker()).toMatchObject({ status: 'busy' });
@@ -75,7 +75,7 @@ describe('status', () => {
     expect(await bench.statuses()).toEqual(['busy', 'idle']);
   });
 
-  test('is draining for a worker that reports finishing, until its restart', async () => {
+  test('the status of a worker that reports finishing is draining until its restart', async () => {
     const claimed = await take(bench);
     expect(await bench.beat('draining', claimed)).toMatchObject({ draining: false });
     await finish(bench, claimed, ANALYZED);

@@ -13,7 +13,7 @@ const issueOf = async ({ tenantId, repo }: Bench, number: number) => {
 };
 
 describe('an issue that meets no obstacle', () => {
-  test('is admitted by label, passes every state, is merged by the host and only then done', async () => {
+  test('the issue is admitted by label, passes every state, is merged by the host and only then done', async () => {
     const bench = await makeBench(database.store);
     await applyHostIssue(bench, hostIssue(1));
     expect((await issueOf(bench, 1)).state).toBe('analyzing');
@@ -39,7 +39,7 @@ describe('an issue that meets no obstacle', () => {
     expect(bench.bells).toContain('svc_cache');
   });
 
-  test('is not admitted without the label', async () => {
+  test('does not admit an issue without the label', async () => {
     const bench = await makeBench(database.store, { slug: 'acme/quiet' });
     await applyHostIssue(bench, hostIssue(1, { labels: ['bug'] }));
     expect(await findIssue(database.db, bench.tenantId, bench.repo.id, 1)).toBeUndefined();

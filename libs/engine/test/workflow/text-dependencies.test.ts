@@ -159,7 +159,7 @@ describe('an edit of the text', () => {
     expect(await stateOf()).toBe('planning');
   });
 
-  test('that removes the last dependency releases the issue', async () => {
+  test('an edit that removes the last dependency releases the issue', async () => {
     await enter(2);
     await enter(1, 'Depends on #2');
     await edit(1, '~~Depends on 2~~');
@@ -168,7 +168,7 @@ describe('an edit of the text', () => {
     expect(await stateOf()).toBe('analyzing');
   });
 
-  test('that ticks the item releases the issue', async () => {
+  test('an edit that ticks the item releases the issue', async () => {
     await enter(2);
     await enter(1, '- [ ] #2');
     await edit(1, '- [x] #2');
@@ -176,7 +176,7 @@ describe('an edit of the text', () => {
     expect(await stateOf()).toBe('analyzing');
   });
 
-  test('of other text does not restore dependencies that an operator overrode', async () => {
+  test('an edit of other text does not restore dependencies that an operator overrode', async () => {
     await enter(2);
     await enter(1, 'Depends on #2');
     await actOnIssue(bench.engine, await bench.key(), 'unblock', OLGA);
@@ -186,7 +186,7 @@ describe('an edit of the text', () => {
     expect(await edges()).toEqual(['2 operator']);
   });
 
-  test('from an older poll changes nothing', async () => {
+  test('an edit from an older poll changes nothing', async () => {
     await enter(2);
     const before = written(1, 'Depends on #2');
     await enter(1, 'Free.');
@@ -194,7 +194,7 @@ describe('an edit of the text', () => {
     expect(await edges()).toEqual([]);
   });
 
-  test('after the submission does not stop the review', async () => {
+  test('an edit after the submission does not stop the review', async () => {
     await enter(1);
     await workUntil(bench, 'in-review');
     await enter(2);
@@ -202,7 +202,7 @@ describe('an edit of the text', () => {
     expect(await step(bench)).toBe('merge-pending');
   });
 
-  test('that closes a cycle while a task runs is recorded and not waited for', async () => {
+  test('an edit that closes a cycle while a task runs is recorded and not waited for', async () => {
     await enter(1);
     const task = await take(bench);
     await enter(2, 'Depends on #1');
@@ -223,20 +223,20 @@ test('a manual transition ignores the dependencies of the text', async () => {
 });
 
 describe('a parent without a record', () => {
-  test('that is closed blocks no issue', async () => {
+  test('a closed parent blocks no issue', async () => {
     bench.host.standings.set(7, 'closed');
     await enter(1, 'Depends on #7');
     expect(await stateOf()).toBe('analyzing');
     expect(await edges()).toEqual(['7 closed']);
   });
 
-  test('that does not exist is recorded and not waited for', async () => {
+  test('a parent that does not exist is recorded and not waited for', async () => {
     await enter(1, 'Depends on #7');
     expect(await stateOf()).toBe('analyzing');
     expect(await story()).toContain('does not wait for #7: no issue of an enabled repository');
   });
 
-  test('that is open blocks until a webhook reports its close', async () => {
+  test('an open parent blocks until a webhook reports its close', async () => {
     bench.host.standings.set(7, 'open');
     await enter(1, 'Depends on #7');
     expect(await stateOf()).toBe('dependency-blocked');
@@ -245,7 +245,7 @@ describe('a parent without a record', () => {
     expect(await stateOf()).toBe('analyzing');
   });
 
-  test('that is open blocks until a poll finds it closed', async () => {
+  test('an open parent blocks until a poll finds it closed', async () => {
     bench.host.standings.set(7, 'open');
     await enter(1, 'Depends on #7');
     const closed = written(7, '', { state: 'closed', labels: [] });
@@ -269,7 +269,7 @@ describe('a parent without a record', () => {
     expect(await stateOf()).toBe('analyzing');
   });
 
-  test('is read every five minutes at most, with the etag of the previous response', async () => {
+  test('reads the parent every five minutes at most, with the etag of the previous response', async () => {
     bench.host.standings.set(7, 'open');
     await enter(1, 'Depends on #7');
     bench.host.standingsAsked.length = 0;
@@ -285,7 +285,7 @@ describe('a parent without a record', () => {
     ]);
   });
 
-  test('is read in turn with others, a few per round', async () => {
+  test('reads parents in turn, a few per round', async () => {
     const many = Array.from({ length: 12 }, (_, index) => 100 + index);
     for (const n of many) bench.host.standings.set(n, 'open');
     await enter(1, many.map((n) => `- [ ] #${n}`).join('\n'));

@@ -21,7 +21,7 @@ async function logged(msg: string, from = sample) {
 }
 
 describe('an error', () => {
-  test('has error, code and status, and keeps its detail to the log', async () => {
+  test('an error has message, code and status, and keeps its detail to the log', async () => {
     const answer = await move('404');
     expect([answer.status, await answer.json()]).toEqual([
       404,
@@ -30,7 +30,7 @@ describe('an error', () => {
     expect(await logged('request refused')).toMatchObject({ detail: { plan: 1 } });
   });
 
-  test('has the status that its route gives to the code', async () => {
+  test('an error has the status that its route gives to the code', async () => {
     expect((await move('422')).status).toBe(422);
   });
 
@@ -44,7 +44,7 @@ describe('an error', () => {
     });
   });
 
-  test('that the route does not declare is a 500 in tests; in production it is sent, logged and counted', async () => {
+  test('an error that the route does not declare is a 500 in tests; in production it is sent, logged and counted', async () => {
     expect((await move('410')).status).toBe(500);
     const lenient = await serveSample({ answerCheck: 'log' });
     const answer = await fetch(`${lenient.url}/api/things/410/move`, {
@@ -58,7 +58,7 @@ describe('an error', () => {
     await lenient.close();
   });
 
-  test('after the answer has begun breaks the connection', async () => {
+  test('an error after the answer has begun breaks the connection', async () => {
     const answer = await sample.call('/odd/half').catch((error: unknown) => error);
     const text = answer instanceof Response ? await answer.text().catch(() => 'broken') : 'broken';
     expect(text).toBe('broken');
@@ -81,7 +81,7 @@ test('an undeclared field is a 500 in tests and a log line in production', async
 });
 
 describe('each request', () => {
-  test('is one log line, without its query and its credentials', async () => {
+  test('each request is one log line, without its query and its credentials', async () => {
     const fresh = await serveSample();
     await fresh.call('/api/things?q=hunter2', { headers: { 'x-request-id': 'r-1' } });
     const line = await logged('request', fresh);
@@ -98,7 +98,7 @@ describe('each request', () => {
     await fresh.close();
   });
 
-  test('is counted by route, method and status, unknown paths under one name', async () => {
+  test('counts requests by route, method and status, unknown paths under one name', async () => {
     const fresh = await serveSample();
     await fresh.call('/api/things/one');
     for (const path of ['/api/x1', '/api/x2']) await fresh.call(path);

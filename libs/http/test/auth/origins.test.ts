@@ -36,17 +36,17 @@ describe('a request that changes something', () => {
     ['of a sandboxed frame of an older browser', { origin: 'null' }],
     ['of two origins', { origin: 'http://a.example, http://b.example' }],
     ['that names the host in its own name', { origin: 'http://127.0.0.1.evil.example' }],
-  ] as [string, Record<string, string>][])('is refused when it comes from a page %s', async (_what, headers) => {
+  ] as [string, Record<string, string>][])('refuses a request from a page %s', async (_what, headers) => {
     const { url } = await serve();
     expect(await ask(url, POST, headers)).toEqual(REFUSED);
   });
 
-  test('is refused when it comes from another port of this host', async () => {
+  test('refuses a request from another port of this host', async () => {
     const { url } = await serve();
     expect(await ask(url, POST, { origin: 'http://127.0.0.1:1' })).toEqual(REFUSED);
   });
 
-  test('is refused before the credentials are checked', async () => {
+  test('refuses a request before the credentials are checked', async () => {
     const { url } = await serve();
     expect(await ask(url, POST, { origin: 'https://evil.example', authorization: 'Basic bad' })).toEqual(REFUSED);
   });
@@ -84,7 +84,7 @@ describe('the Host header', () => {
   const read = async (url: string, host: string, more = {}) => ask(url, 'GET /api/things/one', { host, ...more });
 
   test.each(['evil.example', 'evil.example:8090', 'localhost.evil.example', '127.0.0.1.evil.example', 'monitor', '%%'])(
-    'is refused when it is %s',
+    'refuses the Host header %s',
     async (host) => {
       const { url } = await serve({ hostNames });
       expect(await read(url, host)).toEqual([403, 'HOST_NOT_ALLOWED']);
@@ -99,7 +99,7 @@ describe('the Host header', () => {
     },
   );
 
-  test('is checked on every path, and with what a trusted proxy forwards of it', async () => {
+  test('checks the header on every path, and with the value that a trusted proxy forwards', async () => {
     const { url } = await serve({ hostNames, trustProxy: 1 });
     for (const path of ['/health', '/nowhere'])
       expect(await ask(url, `GET ${path}`, { host: 'evil.example' })).toEqual([403, 'HOST_NOT_ALLOWED']);
@@ -107,7 +107,7 @@ describe('the Host header', () => {
     expect(await read(url, 'evil.example', { 'x-forwarded-host': 'localhost' })).toEqual([403, 'HOST_NOT_ALLOWED']);
   });
 
-  test('is not checked without names, where authentication protects', async () => {
+  test('does not check the header without names, where authentication protects', async () => {
     const { url } = await serve();
     expect(await read(url, 'evil.example')).toEqual(DONE);
   });

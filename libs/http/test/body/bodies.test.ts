@@ -77,12 +77,15 @@ describe('a Content-Encoding', () => {
     expect(answer.status).toBe(413);
   });
 
-  test.each(['gzip', 'br', 'deflate', 'x'])('%s is refused unread when nobody was authenticated', async (encoding) => {
-    const { url } = await serve();
-    const raw = await connection(url);
-    raw.send('POST /hooks', { 'content-encoding': encoding, 'content-length': '51' });
-    expect(codeOf(await raw.answer())).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
-  });
+  test.each(['gzip', 'br', 'deflate', 'x'])(
+    '%s is refused unread when the caller was not authenticated',
+    async (encoding) => {
+      const { url } = await serve();
+      const raw = await connection(url);
+      raw.send('POST /hooks', { 'content-encoding': encoding, 'content-length': '51' });
+      expect(codeOf(await raw.answer())).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
+    },
+  );
 });
 
 test('a signed body is not read when its head cannot be right', async () => {
@@ -127,7 +130,7 @@ describe('the memory for bodies', () => {
     expect((await after.answer()).status).toBe(200);
   });
 
-  test('is given back when a sender goes away', async () => {
+  test('releases the memory when a sender goes away', async () => {
     const { url } = await serve({ bodies: { memory } });
     for (let round = 0; round < 10; round += 1) {
       const raw = await connection(url);

@@ -13,7 +13,7 @@ const codeOf = async (answer: Response) => [answer.status, ((await answer.json()
 const post = async (path: string, body: string) => codeOf(await sample.call(path, { method: 'POST', body }));
 
 describe('text that Postgres cannot store', () => {
-  test('is refused in a path or a query where the schema refuses it', async () => {
+  test('refuses such text in a path or a query where the schema refuses it', async () => {
     expect(await post('/api/things/1%00/move', '{}')).toEqual([400, 'INVALID_ISSUE_NUMBER']);
     expect(await codeOf(await sample.call('/api/things?limit=1%00'))).toEqual([400, 'INVALID_INPUT']);
   });
@@ -24,13 +24,13 @@ describe('text that Postgres cannot store', () => {
     expect(await (await sample.call('/api/things?q=%2500')).json()).toMatchObject({ q: '%00' });
   });
 
-  test('is refused in a body as the route refuses the field that holds it', async () => {
+  test('refuses such text in a body as the route refuses the field that holds it', async () => {
     expect(await post('/api/things/1/move', '{"to":"\\u0000","reason":"b"}')).toEqual([400, 'INVALID_STATE']);
     expect(await post('/api/things/1/move', '{"to":"a","reason":"\\ud800"}')).toEqual([400, 'INVALID_BODY']);
     expect(await post('/api/optional', '"\\u0000"')).toEqual([400, 'INVALID_BODY']);
   });
 
-  test('is left out with the undeclared field that holds it', async () => {
+  test('drops such text with the undeclared field that holds it', async () => {
     const body = '{"to":"a","reason":"b","x":{"y":["\\uDfff"]},"\\u0000":1}';
     expect((await sample.call('/api/things/1/move', { method: 'POST', body })).status).toBe(200);
   });

@@ -27,7 +27,7 @@ describe('a rate limit', () => {
     await sample.close();
   });
 
-  test('per credential counts whom it knows, on all routes together', async () => {
+  test('per credential counts each known credential, on all routes together', async () => {
     const sample = await serveSample({ limits: { identity: { operator: limiter(2) } } });
     await sample.call('/api/things/one');
     await sample.call('/api/things');
@@ -36,14 +36,14 @@ describe('a rate limit', () => {
     await sample.close();
   });
 
-  test('of an address covers unknown paths too', async () => {
+  test('a limit of an address covers unknown paths too', async () => {
     const sample = await serveSample({ limits: { address: limiter(1) } });
     await sample.call('/health');
     expect((await sample.call('/elsewhere')).status).toBe(429);
     await sample.close();
   });
 
-  test('of 0 is none', async () => {
+  test('a rate of 0 means no limit', async () => {
     const fields = await Promise.all(Array.from({ length: 50 }, () => limiter(0).take('k')));
     expect(fields.every((one) => Object.keys(one).length === 0)).toBe(true);
   });

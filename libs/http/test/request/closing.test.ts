@@ -45,7 +45,7 @@ async function connection(url: string) {
   return raw;
 }
 
-test('what ends with a request ends at once when its connection had closed before', async () => {
+test('a task bound to a request ends at once when its connection had closed before', async () => {
   const { url, counts, open } = await serve();
   const raw = await connection(url);
   raw.send('GET /api/things/one', GOOD);
@@ -58,7 +58,7 @@ test('what ends with a request ends at once when its connection had closed befor
   await until('it has ended', () => counts.ended === 1 && counts.aborted === 1);
 });
 
-test('what ends with a request ends when it waits behind another one of its connection', async () => {
+test('a task bound to a request ends when it waits behind another one of its connection', async () => {
   const { url, counts, open } = await serve();
   const raw = await connection(url);
   for (let n = 0; n < 5; n += 1) raw.send('GET /api/things/one', GOOD);
@@ -69,7 +69,7 @@ test('what ends with a request ends when it waits behind another one of its conn
   await until('all have ended', () => counts.ended === 5 && counts.aborted === 5);
 });
 
-test('what ends with a request ends once when it is answered', async () => {
+test('a task bound to a request ends once when it is answered', async () => {
   const { url, counts, open } = await serve();
   open();
   const raw = await connection(url);

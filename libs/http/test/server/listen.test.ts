@@ -48,7 +48,7 @@ describe('listen', () => {
     await server.close();
   });
 
-  test('an idle connection is kept longer than proxies reuse one, and says so', async () => {
+  test('an idle connection is kept longer than proxies reuse one, and its headers announce that', async () => {
     const server = await listen((_request, response) => response.end('x'), { host, port: 0 });
     const { headers } = await fetch(server.url);
     const [, seconds] = /^timeout=(\d+)$/.exec(headers.get('keep-alive') ?? '') ?? [];

@@ -33,7 +33,7 @@ test.each(['', 'GET / HTT', 'GET / HTTP/1.1\r\nhost: x\r\nx-slow: '])(
   },
 );
 
-test('closes when a body that nobody reads does not end', async () => {
+test('closes when a body that no handler reads does not end', async () => {
   const raw = await open((_request, response) => response.end('early'));
   raw.send('POST /', { 'content-length': '100' }, 'x');
   expect((await raw.answer()).status).toBe(200);

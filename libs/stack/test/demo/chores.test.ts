@@ -176,7 +176,7 @@ describe('what an issue asks for', () => {
     expect(chooseChore(request(title, '', ['you choose']), tree)).toMatchObject({ chore: { target: 'README.md' } });
   });
 
-  test('names what it did not find and the chores it knows', () => {
+  test('names what it did not find and the known chores', () => {
     expect(chooseChore(request('Docstrings of `nowhere`'), tree)).toMatchObject({
       question: expect.stringContaining('nowhere'),
     });

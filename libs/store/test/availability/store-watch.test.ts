@@ -121,14 +121,14 @@ describe('before anything is served', () => {
     );
   });
 
-  test('what nobody expects ends the start as it is', async () => {
+  test('an unexpected error ends the start as it is', async () => {
     const store = { fleet: { executeQuery: () => Promise.reject(new TypeError('no such method')) } } as never;
     await expect(requireStore(new StoreWatch({ store, log }))).rejects.toThrow(TypeError);
   });
 });
 
 describe('a call that meets an outage', () => {
-  test('is reported as STORE_UNAVAILABLE, and the watch looks at once', async () => {
+  test('the call fails with STORE_UNAVAILABLE, and the watch checks at once', async () => {
     const { store, watch, cut } = await cuttable();
     database.defer(() => watch.loop.stop());
     watch.loop.start();

@@ -195,7 +195,7 @@ describe('orphan_dependency_edge', () => {
 describe('a scope', () => {
   const KINDS = ['stale_blocked', 'stale_subtask_edge', 'label_drift', 'orphan_dependency_edge'] as const;
 
-  test('of one issue finds the same as the list and nothing of other issues', async () => {
+  test('a scope of one issue finds the same as the list and nothing of other issues', async () => {
     for (const number of [1, 2]) {
       await world.issue(number, { ...BLOCKED, state: 'planning' });
       await world.issue(number + 10, { state: 'done' });
@@ -211,7 +211,7 @@ describe('a scope', () => {
     }
   });
 
-  test('of all covers every tenant, but no disabled repos', async () => {
+  test('a scope of all covers every tenant, but no disabled repos', async () => {
     const other = await makeWorld(database, `Owner-${run}/Shop`, `another-${run}`);
     const disabled = await makeWorld(database, `Owner-${run}/Old`);
     await sql`update repos set enabled = false where id = ${disabled.repo.id}`.execute(database.db);

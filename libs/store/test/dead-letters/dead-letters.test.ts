@@ -52,7 +52,7 @@ const give = (error: string, at: string) => {
 };
 
 describe('dead letters', () => {
-  test('are listed newest first while they are open, with the repo as the host spells it', async () => {
+  test('lists open dead letters newest first, with the repo as the host spells it', async () => {
     const older = await give('older', '2026-02-01T00:00:00.000Z');
     const newer = await give('newer', '2026-02-02T00:00:00.000Z');
     const page = await openDeadLetters(database.store.fleet, { limit: 10, offset: 0 });
@@ -75,12 +75,12 @@ describe('dead letters', () => {
     expect((await within((tx) => lockDeadLetter(tx, tenantId, older)))?.resolved_at).not.toBeNull();
   });
 
-  test('are found by their id alone, for routes that know no tenant', async () => {
+  test('finds a dead letter by its id alone, for routes that have no tenant', async () => {
     const id = await give('find me', '2026-02-03T00:00:00.000Z');
     expect(await locateDeadLetter(database.store.fleet, id)).toEqual({ tenant_id: tenantId, issue_id: issueId });
   });
 
-  test('that are resolved do not slow the list, which reads the partial index without a sort', async () => {
+  test('resolved dead letters do not slow the list, which reads the partial index without a sort', async () => {
     await sql`
       insert into dead_letters (tenant_id, id, repo_id, issue_id, issue_number, target_state, error, cause, created_at,
         resolved_at)

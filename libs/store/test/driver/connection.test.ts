@@ -52,7 +52,7 @@ describe('clock', () => {
     database.clock.now = null;
   });
 
-  test("is the server's time without a clock", async () => {
+  test('the store uses the server’s time without a clock', async () => {
     const store = database.open({ clock: undefined });
     const { rows } = await sql<{ same: boolean }>`select svc_now() = now() as same`.execute(store.tenant);
     expect(rows[0]?.same).toBe(true);
@@ -61,7 +61,7 @@ describe('clock', () => {
 });
 
 describe('pools', () => {
-  test("have distinct application names and the store's search path", async () => {
+  test('each pool has its own application name and the store’s search path', async () => {
     const store = database.open({ applicationName: 'svc', readUrl: database.url });
     for (const name of ['tenant', 'fleet', 'read'] as const) {
       const { rows } =

@@ -68,7 +68,7 @@ const kill = (applicationName: string) =>
   );
 
 describe('notifications', () => {
-  test('are sent immediately at first, as one per window afterwards, until a window has none', async () => {
+  test('sends the first notification immediately, then one per window, until a window has none', async () => {
     const listener = openBell('listener');
     const { received, until } = collect(listener.bell);
     listener.bell.start();
@@ -122,7 +122,7 @@ describe('notifications', () => {
     expect(seen.slice(2).sort()).toEqual(['one 7 true', 'two 7 false']);
   });
 
-  test('of an open window are sent by close', async () => {
+  test('close sends the notifications of an open window', async () => {
     const listener = openBell('listener');
     const { until } = collect(listener.bell, 'svc_stream');
     listener.bell.start();
@@ -155,7 +155,7 @@ describe('notifications', () => {
 });
 
 describe('a lost connection', () => {
-  test('is re-established, and every handler is called for all tenants', async () => {
+  test('a lost connection is re-established, and every handler is called for all tenants', async () => {
     const { bell, end, logged } = openBell('bell');
     const tasks = collect(bell);
     const stream = collect(bell, 'svc_stream');
@@ -170,7 +170,7 @@ describe('a lost connection', () => {
     expect(await stream.until(2)).toEqual([null, null]);
   });
 
-  test('delays nobody while the server is not available', async () => {
+  test('delays no caller while the server is not available', async () => {
     const { bell, end, logged } = openBell('early', 'postgres://u:p@127.0.0.1:1/nothing');
     bell.start();
     bell.notify('svc_tasks');
@@ -182,7 +182,7 @@ describe('a lost connection', () => {
     await bell.close();
   });
 
-  test('is detected by the heartbeat when idle', async () => {
+  test('the heartbeat detects a lost connection when idle', async () => {
     const { bell, end } = openBell('beat');
     const { until } = collect(bell);
     bell.start();
@@ -208,7 +208,7 @@ describe('a leader lock', () => {
     return { ...opened, until };
   }
 
-  test('is held by one process, and by the next one after its release', async () => {
+  test('one process holds the lock, and the next one after its release', async () => {
     const [a, b] = [await up('a'), await up('b')];
     const lead = await a.bell.tryLead('loop', () => {});
     expect(lead).not.toBeNull();
@@ -220,7 +220,7 @@ describe('a leader lock', () => {
     expect(await b.bell.tryLead('loop', () => {})).not.toBeNull();
   });
 
-  test('is lost with its connection: the loop is notified, and another process takes over', async () => {
+  test('the lock is lost with its connection: the loop is notified, and another process takes over', async () => {
     const [a, b] = [await up('a'), await up('b')];
     let lost = 0;
     const lead = await a.bell.tryLead('loop', () => {
@@ -268,7 +268,7 @@ describe('a leader lock', () => {
     expect((await taken)?.epoch).toBe(2);
   });
 
-  test('is not held once the server has confirmed nothing for the idle timeout', async () => {
+  test('the lock is not held once the server has confirmed nothing for the idle timeout', async () => {
     let elapsed = 0;
     const { bell } = openBell('frozen', database.url, () => elapsed);
     const { until } = collect(bell, 'svc_settings');
@@ -281,7 +281,7 @@ describe('a leader lock', () => {
     expect(lease?.isHeld()).toBe(false);
   });
 
-  test('is released by close', async () => {
+  test('close releases the lock', async () => {
     const [a, b] = [await up('a'), await up('b')];
     let lost = false;
     await a.bell.tryLead('loop', () => {

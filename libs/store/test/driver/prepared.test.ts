@@ -93,7 +93,7 @@ test('runs a prepared statement after a migration has added a column', async () 
 });
 
 test.each(['select * from tenants', 'delete from tenants returning *', 'select t.* from tenants t'])(
-  'what would change with the next column is refused when it is compiled: %s',
+  'refuses a statement that would change with the next column when it is compiled: %s',
   (text) => {
     expect(() => prepared('tenants-star', () => sql.raw(text)).sql).toThrow('name its columns');
   },

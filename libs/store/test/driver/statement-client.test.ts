@@ -26,7 +26,7 @@ const promotedOctets = (): number =>
     .filter(({ space_name }) => ['old_space', 'large_object_space'].includes(space_name))
     .reduce((sum, { space_used_size }) => sum + space_used_size, 0);
 
-test('a result that nobody holds is freed by a minor collection', async () => {
+test('a result that is not referenced is freed by a minor collection', async () => {
   const { tenant } = database.store;
   const read = async () => {
     const { rows } = await sql<{ text: string }>`select repeat('x', ${RESULT_OCTETS}::int) as text`.execute(tenant);

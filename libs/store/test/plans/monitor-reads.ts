@@ -67,7 +67,7 @@ describe('with 100,000 issues and 400,000 events, of one issue', () => {
     expect(await scannedBy(database, read)).toEqual([]);
   });
 
-  test('the story has what each table knows of it', async () => {
+  test('the story has what each table has about it', async () => {
     const query = { slug: await slug(), number: 2500, limit: 5_000, offset: 0 };
     const story = (await issueTimeline(database.store.read, scope(), query))?.issue;
     const kinds = new Map<string, number>();

@@ -162,7 +162,7 @@ describe('a claim', () => {
     expect(new Set(ids).size).toBe(TASK_TYPES.length);
   });
 
-  test('of many returns at most one task per token', async () => {
+  test('a claim of many tasks returns at most one task per token', async () => {
     await enqueue(...Array.from({ length: 5 }, () => taskOf('plan')));
     const claims = await claim(['plan', 'develop'], null, 3);
     expect(new Set(claims.map(({ claim_token_hash }) => claim_token_hash)).size).toBe(3);

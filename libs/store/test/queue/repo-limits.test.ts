@@ -77,7 +77,7 @@ describe('a repo with a limit', () => {
     expect(await claim([limited, free])).toMatchObject({ repo_id: free });
   });
 
-  test('is not exceeded by eight concurrent claims, each of which gets a task of another repo', async () => {
+  test('eight concurrent workers do not exceed the limit and get the tasks of another repo', async () => {
     await enqueue(limited, 40);
     await enqueue(free, 20);
     let most = 0;

@@ -32,7 +32,7 @@ const placed = async () => {
 };
 
 describe('partitions', () => {
-  test('are created once for this month and the next ones, across the turn of the year', async () => {
+  test('creates partitions once for this month and the next ones, across the turn of the year', async () => {
     at('2031-11-15T12:00:00Z');
     expect(await makePartitions(fleet(), 'cost_events', 3)).toEqual(['2031-11', '2031-12', '2032-01', '2032-02']);
     expect(await makePartitions(fleet(), 'cost_events', 3)).toEqual([]);
@@ -56,7 +56,7 @@ describe('partitions', () => {
     expect(await placed()).toMatchObject({ pipeline_events_2033_05: 3 });
   });
 
-  test('have all indexes of their table', async () => {
+  test('each partition has all indexes of its table', async () => {
     at('2035-01-10T00:00:00Z');
     await makePartitions(fleet(), 'issue_events', 0);
     const { rows } = await sql<{ left: number }>`
@@ -67,7 +67,7 @@ describe('partitions', () => {
     expect(rows).toEqual([{ left: 0 }]);
   });
 
-  test('are dropped with their counts when their last day exceeds the retention', async () => {
+  test('drops partitions with their counts when their last day exceeds the retention', async () => {
     at('2041-01-01T00:00:00Z');
     await makePartitions(fleet(), 'pipeline_events', 2);
     await addEvent('2041-01-31T00:00:00Z');
@@ -92,7 +92,7 @@ describe('partitions', () => {
     expect(await placed()).toMatchObject({ pipeline_events_2041_02: 1 });
   });
 
-  test('are dropped without a wait of writers for their counts', async () => {
+  test('drops partitions without a wait of writers for their counts', async () => {
     at('2061-01-01T00:00:00Z');
     await makePartitions(fleet(), 'pipeline_events', 0);
     await sql`
@@ -121,7 +121,7 @@ describe('partitions', () => {
     expect((await dropped).filter((month) => month > '2060')).toEqual(['2061-01']);
   });
 
-  test('are unchanged and an error is thrown when a writer holds the table for too long', async () => {
+  test('throws and leaves the partitions unchanged when a writer holds the table for too long', async () => {
     at('2051-01-01T00:00:00Z');
     await makePartitions(fleet(), 'agent_messages', 0);
     const held = await database.db.startTransaction().execute();

@@ -72,7 +72,7 @@ describe('the role of a service', () => {
     expect([...ends].filter((end) => !['42703', '428C9'].includes(end))).toEqual(['done']);
   });
 
-  test('is neither superuser nor owner, and may neither create roles nor bypass row security', async () => {
+  test('the role is neither superuser nor owner, and may neither create roles nor bypass row security', async () => {
     const { rows } = await sql<Record<string, unknown>>`
       select rolname, rolsuper, rolcreaterole, rolcreatedb, rolbypassrls, rolreplication from pg_roles
       where rolname in ('pipeline_test_hosted_api', 'pipeline_test_monitor') order by 1`.execute(database.db);
@@ -96,7 +96,7 @@ describe('the role of a service', () => {
 });
 
 describe('partitions', () => {
-  test('are created and dropped by the monitor through functions, by no other service', async () => {
+  test('the monitor creates and drops partitions through functions, no other service does', async () => {
     const calls = [
       `select pipeline.create_month_partition('cost_events', '2001-01')`,
       `select pipeline.drop_month_partition('cost_events', '2001-01')`,

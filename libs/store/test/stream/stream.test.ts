@@ -118,20 +118,20 @@ describe('an event whose predecessor is missing', () => {
   };
   const after = async (id: number) => (await streamAfter(database.store.fleet, id)).map((event) => event.id);
 
-  test('is held back while a commit on another server may be in progress', async () => {
+  test('holds the event back while a commit on another server may be in progress', async () => {
     const [first = 0, second = 0, third, fourth] = await missingOne();
     expect(await after(first - 1)).toEqual([first]);
     expect(await after(first)).toEqual([]);
     expect(await after(second)).toEqual([third, fourth]);
   });
 
-  test('is returned when the predecessor is missing for five seconds', async () => {
+  test('returns the event when the predecessor is missing for five seconds', async () => {
     const [first = 0, , third, fourth] = await missingOne();
     database.clock.now = new Date('2026-03-01T11:00:05.001Z');
     expect(await after(first)).toEqual([third, fourth]);
   });
 
-  test('is returned at once when the predecessor was deleted by age', async () => {
+  test('returns the event at once when the predecessor was deleted by age', async () => {
     const [first = 0, , third, fourth] = await missingOne();
     await database.db
       .updateTable('stream_counter')
@@ -145,7 +145,7 @@ describe('the heartbeat of the stream', () => {
   const beats = () =>
     database.db.selectFrom('stream_events').select('id').where('event_type', '=', 'heartbeat').execute();
 
-  test('is written once per interval with several replicas', async () => {
+  test('several replicas write one heartbeat per interval', async () => {
     database.clock.now = new Date('2026-03-01T12:00:00Z');
     const tries = () => Promise.all([1, 2, 3, 4].map(() => sequenceHeartbeat(database.store.fleet, 30_000)));
     await tries();
@@ -159,7 +159,7 @@ describe('the heartbeat of the stream', () => {
     expect(await beats()).toHaveLength(2);
   });
 
-  test('has an id in order with the facts; no later fact has a lower id', async () => {
+  test('a heartbeat has an id in order with the facts; no later fact has a lower id', async () => {
     database.clock.now = new Date('2026-03-01T13:00:00Z');
     await emitOne(1);
     await sequenceStream(database.store.fleet);

@@ -4,7 +4,7 @@ import { oauthKeys } from './keys.ts';
 const [OLD, NEW] = ['an old key, long enough to be one', 'a new key, long enough to be one '];
 
 describe('keys made from the configured ones', () => {
-  test('are alike on all replicas, and differ by use', () => {
+  test('keys are alike on all replicas, and differ by use', () => {
     const [a, b] = [oauthKeys([NEW, OLD]), oauthKeys([NEW, OLD])];
     expect(a.cookies).toEqual(b.cookies);
     expect(a.signing).toEqual(b.signing);

@@ -115,7 +115,7 @@ describe('logins of the command line', () => {
       expect(await refreshes.execute()).toHaveLength(2);
     });
 
-    test('is refreshed when the service refuses its access token', async () => {
+    test('refreshes the login when the service refuses its access token', async () => {
       const pipeline = pipelineCommand();
       await pipeline.login(world, await world.person('acme'));
       const content = pipeline.stored();
@@ -124,7 +124,7 @@ describe('logins of the command line', () => {
       expect((await pipeline.run('org')).code).toBe(0);
     });
 
-    test('is deleted, and the command exits with 77, when its connection has ended', async () => {
+    test('deletes the login and exits with 77 when its connection has ended', async () => {
       const pipeline = pipelineCommand();
       const person = await world.person('acme');
       await pipeline.login(world, person);
@@ -134,7 +134,7 @@ describe('logins of the command line', () => {
       expect(pipeline.stored()).toMatchObject({ current: null, logins: {} });
     });
 
-    test('is not used when other users can read it, or when the file is damaged', async () => {
+    test('ignores the login when other users can read it, or when the file is damaged', async () => {
       const pipeline = pipelineCommand();
       await pipeline.login(world, await world.person('acme'));
       chmodSync(pipeline.file, 0o644);
@@ -157,7 +157,7 @@ describe('logins of the command line', () => {
       expect((await pipeline.run('logout', '--host', world.front.url)).code).toBe(77);
     });
 
-    test('with --keep-connection only deletes the tokens', async () => {
+    test('deletes only the tokens with --keep-connection', async () => {
       const pipeline = pipelineCommand();
       const person = await world.person('acme');
       await pipeline.login(world, person);
@@ -189,7 +189,7 @@ describe('logins of the command line', () => {
       expect(await pipeline.json('logout')).toMatchObject({ connectionEnded: false });
     });
 
-    test('are refused with 77 when the secret is wrong or its variable is not set', async () => {
+    test('exits with 77 when the secret is wrong or its variable is not set', async () => {
       const { clientId } = await credentials();
       const login = ['login', '--host', world.front.url, '--client-id', clientId, '--client-secret-env', SECRET_ENV];
       const wrong = await pipelineCommand({ [SECRET_ENV]: 'mcp_cs_wrong' }).run(...login);
@@ -235,7 +235,7 @@ describe('npm run connect', () => {
     expect(await world.call(command.output.out.trim())).toBe(200);
   });
 
-  test('it says why there is no token', async () => {
+  test('it prints why there is no token', async () => {
     const refused = run(world.front.url);
     await answer(refused, 'deny');
     expect([await refused.ended, refused.output.out]).toEqual([1, '']);

@@ -96,7 +96,7 @@ describe('an invitation', () => {
     expect(await members()).toEqual([`${person.email} admin`]);
   });
 
-  test('leaves the role of somebody who is a member already', async () => {
+  test('leaves the role of a person who is a member already', async () => {
     const person = await world.person(org);
     const { token } = await invite({ role: 'owner' });
     const browser = world.browser();
@@ -123,7 +123,7 @@ describe('an invitation', () => {
   test.each([
     [{ name: ' ' }, 'Enter your name'],
     [{ password: 'short' }, 'The password must have'],
-  ])('is not used when the form has %j', async (wrong, words) => {
+  ])('keeps the invitation when the form has %j', async (wrong, words) => {
     const { token } = await invite();
     const browser = await open(token);
     await browser.submit('/account/invitation', { ...NEW, ...wrong });
@@ -133,7 +133,7 @@ describe('an invitation', () => {
     expect(await members()).toEqual([`${email} admin`]);
   });
 
-  test('is used by one of two who accept it at once', async () => {
+  test('only one of two people who accept an invitation at once uses it', async () => {
     const { token } = await invite();
     const people = await Promise.all([world.person('acme'), world.person('acme')]);
     const browsers = await Promise.all(
@@ -174,7 +174,7 @@ describe('an invitation', () => {
     ]);
   });
 
-  test('is not accepted by the form of another site', async () => {
+  test('ignores a form of another site', async () => {
     const person = await world.person('acme');
     const { token } = await invite();
     const browser = world.browser();
@@ -187,7 +187,7 @@ describe('an invitation', () => {
     expect(await members()).toEqual([]);
   });
 
-  test('is stored without its token', async () => {
+  test('stores an invitation without its token', async () => {
     const { token } = await invite();
     const rows = await database.db.selectFrom('invitations').selectAll().execute();
     expect(JSON.stringify(rows)).not.toContain(token);
@@ -199,12 +199,12 @@ describe('an invitation', () => {
     [{ days: 0 }, /--days must be 1 to 30/],
     [{ days: 31 }, /--days must be 1 to 30/],
     [{ org: 'nowhere' }, /nowhere/],
-  ])('is not made for %j', async (wrong, words) => {
+  ])('creates no invitation for %j', async (wrong, words) => {
     await expect(invite(wrong)).rejects.toThrow(words);
     expect(await admin.listInvitations(by(), org)).toEqual([]);
   });
 
-  test('is revoked once, and not after it was accepted', async () => {
+  test('revokes an invitation once, and not after it was accepted', async () => {
     const { id } = await invite();
     await admin.revokeInvitation(by(), { org, id });
     await expect(admin.revokeInvitation(by(), { org, id })).rejects.toThrow(/no open invitation/);

@@ -30,7 +30,7 @@ describe('a login', () => {
     expect(old.text).toContain('<h1>Log in to Pipeline</h1>');
   });
 
-  test('whose cookie somebody planted before does not become a session of theirs', async () => {
+  test('a cookie that was planted before the login does not become a session of its sender', async () => {
     const [thief, victim] = [await login(), world.browser()];
     const planted = thief.cookie(COOKIE) ?? '';
     victim.setCookie(COOKIE, planted);
@@ -52,7 +52,7 @@ describe('a login', () => {
     ['', '', ['email-error', 'password-error']],
     ['a@example.org', '', ['password-error']],
     ['', PASSWORD, ['email-error']],
-  ])('with %j and %j says at each field what is missing', async (email, password, errors) => {
+  ])('names at each field what is missing for %j and %j', async (email, password, errors) => {
     const browser = await login();
     await browser.submit('/account/login', { email, password });
     expect(browser.status).toBe(400);
@@ -118,7 +118,7 @@ describe('a form', () => {
     ['/account/login', { email: 'a@example.org', password: PASSWORD }],
     ['/account/logout', {}],
     ['/account/connections/conn_x/revoke', {}],
-  ])('to %s that another site made is refused', async (action, fields) => {
+  ])('refuses a form to %s that another site made', async (action, fields) => {
     const person = await world.person('acme');
     const browser = await login();
     await logIn(browser, person);
@@ -138,7 +138,7 @@ describe('a form', () => {
     expect(browser.text).toContain(person.email);
   });
 
-  test('of another browser is refused', async () => {
+  test('refuses a form of another browser', async () => {
     const [mine, other] = [await login(), await login()];
     const token = /name="form_token" value="([^"]+)"/.exec(other.text)?.[1] ?? '';
     await mine.submit('/account/login', { form_token: token, email: 'a@example.org', password: PASSWORD });
@@ -153,7 +153,7 @@ describe('guessing', () => {
     return browser;
   };
 
-  test('is refused over all replicas with the time to wait, whether the password is right or wrong', async () => {
+  test('refuses guesses over all replicas with the time to wait, whether the password is right or wrong', async () => {
     await forget();
     const person = await world.person('acme');
     for (let round = 0; round < 10; round += 1) expect((await guess(person.email.toUpperCase())).status).toBe(400);
@@ -178,7 +178,7 @@ describe('guessing', () => {
     expect([browser.status, browser.text.includes(person.email)]).toEqual([200, true]);
   });
 
-  test('is limited per address over all emails', async () => {
+  test('limits guesses per address over all emails', async () => {
     await forget();
     for (let round = 0; round < 30; round += 1) expect((await guess(`u${round}@example.org`)).status).toBe(400);
     expect((await guess('another@example.org')).status).toBe(429);
@@ -213,7 +213,7 @@ describe('guessing', () => {
       expect(await attempt('198.51.100.7', person.email, PASSWORD)).toBe(303);
     });
 
-    test('is limited in all, except where its owner logged in before', async () => {
+    test('limits the guesses of all addresses, except where the owner logged in before', async () => {
       await forget();
       const person = await world.person('acme');
       const attempt = await behindProxy({
@@ -227,7 +227,7 @@ describe('guessing', () => {
     });
   });
 
-  test('is in the audit with the name, once for each window where a limit refuses it, and never with a password', async () => {
+  test('records guesses in the audit with the name, once for each window where a limit refuses them, and never with a password', async () => {
     await forget();
     const person = await world.person('acme');
     const before = (await auditEntries(database.db, 1))[0]?.id ?? 0;
@@ -338,7 +338,7 @@ test('behind https the cookies go over https only, and addresses are those of th
   expect(JSON.stringify(rows)).toContain('https://pipeline.example.org/oauth/authorize/');
 });
 
-test('without the store a page says so', async () => {
+test('a page reports that the store is not available', async () => {
   const store = world.hosting.open({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none' });
   const api = await world.hosting.start({ store });
   const answer = await api.fetch(`${api.url}/account/connections`, {

@@ -52,7 +52,7 @@ describe('a login by OpenID Connect', () => {
     expect(new URL(other.url).pathname).toBe('/account/connections');
   });
 
-  test('is refused when no user has the account, although the email address is that of a user', async () => {
+  test('refuses the login when no user has the account, although the email address is that of a user', async () => {
     const person = await world.person('acme');
     env.openid.person = newPerson({ email: person.email });
     const before = [await identities(), await sessions()];
@@ -63,7 +63,7 @@ describe('a login by OpenID Connect', () => {
     expect([await identities(), await sessions()]).toEqual(before);
   });
 
-  test('is refused when the user is disabled', async () => {
+  test('refuses the login when the user is disabled', async () => {
     const person = await world.person('acme');
     await link(person, env.openid.person?.sub ?? '');
     await admin.disableUser(administrator(), person.email, true);
@@ -72,7 +72,7 @@ describe('a login by OpenID Connect', () => {
   });
 
   test.each([{ email_verified: false }, { email_verified: undefined }, { email_verified: 'no' }])(
-    'is refused when the provider says %j',
+    'refuses the login when the provider reports %j',
     async (claims) => {
       const person = await world.person('acme');
       env.openid.person = newPerson(claims);
@@ -102,14 +102,14 @@ describe('a login by OpenID Connect', () => {
     expect(browser.text).toContain('&lt;b&gt;x y');
   });
 
-  test('says that it was cancelled when the person refuses', async () => {
+  test('shows that it was cancelled when the person refuses', async () => {
     env.openid.person = null;
     const { browser } = await logInWithOpenid();
     expect([browser.status, heading(browser)]).toEqual([403, 'Not logged in']);
     expect(browser.text).toContain('/account/login');
   });
 
-  test('says that the provider failed when it is down at the start or at the exchange, and works again after it', async () => {
+  test('shows that the provider failed when it is down at the start or at the exchange, and works again after it', async () => {
     const person = await world.person('acme');
     await link(person, env.openid.person?.sub ?? '');
     const { browser, at } = await begin();
@@ -167,14 +167,14 @@ describe('a callback', () => {
     await link(await world.person('acme'), env.openid.person?.sub ?? '');
   });
 
-  test('is refused when another browser began the login', async () => {
+  test('refuses a callback when another browser began the login', async () => {
     const { at } = await begin();
     const thief = world.browser();
     await thief.open('/account/login');
     await over(thief, (await passProvider(at)).href);
   });
 
-  test('is refused when the state is wrong, missing or of the other provider', async () => {
+  test('refuses a callback when the state is wrong, missing or of the other provider', async () => {
     const { browser, at } = await begin();
     const callback = await passProvider(at);
     const changed = new URL(callback);
@@ -187,13 +187,13 @@ describe('a callback', () => {
     await over(browser, callback.href);
   });
 
-  test('is refused when it is used twice', async () => {
+  test('refuses a callback that is used twice', async () => {
     const { browser, callback } = await logInWithOpenid();
     expect(browser.status).toBe(200);
     await over(browser, callback.href);
   });
 
-  test('is refused when it comes after 15 minutes', async () => {
+  test('refuses a callback after 15 minutes', async () => {
     const { browser, at } = await begin();
     const callback = await passProvider(at);
     try {
@@ -213,7 +213,7 @@ describe('a callback', () => {
     expect([mine.browser.status, heading(mine.browser)]).toEqual([503, 'The login did not work']);
   });
 
-  test('is a page without effect when the provider is unknown', async () => {
+  test('answers with a page without effect when the provider is unknown', async () => {
     for (const path of ['/account/login/other/start', '/account/login/other/callback?state=x']) {
       const browser = world.browser();
       await browser.open(path);
@@ -223,7 +223,7 @@ describe('a callback', () => {
 });
 
 describe('connecting an account', () => {
-  test('is refused when another page sends the form, or nobody is logged in', async () => {
+  test('refuses to connect an account when another page sends the form, or no user is logged in', async () => {
     const browser = world.browser();
     await browser.open('/account/login');
     await logIn(browser, await world.person('acme'));
@@ -237,7 +237,7 @@ describe('connecting an account', () => {
     }
   });
 
-  test('is refused when the user has logged out meanwhile', async () => {
+  test('refuses to connect an account when the user has logged out meanwhile', async () => {
     const browser = world.browser();
     await browser.open('/account/login');
     await logIn(browser, await world.person('acme'));
@@ -292,14 +292,14 @@ describe('a login by GitHub', () => {
     expect(browser.text).toContain(`<code>${annasId}</code>`);
   });
 
-  test('says that it was cancelled when the person cancels', async () => {
+  test('shows that it was cancelled when the person cancels', async () => {
     const { browser, at } = await begin('/account/login/github/start');
     await browser.open((await passGithub(at, { decision: 'cancel' })).href);
     expect([browser.status, heading(browser)]).toEqual([403, 'Not logged in']);
   });
 
   test.each([['POST /login/oauth/access_token'], ['GET /user']])(
-    'says that GitHub failed when %s does',
+    'shows that GitHub failed when %s does',
     async (request) => {
       const [method = '', path = ''] = request.split(' ');
       const { browser, at } = await begin('/account/login/github/start');
@@ -310,7 +310,7 @@ describe('a login by GitHub', () => {
     },
   );
 
-  test('is connected by a logged-in user, once for all users, and removed again', async () => {
+  test('a logged-in user connects an account, once for all users, and removes it again', async () => {
     const [person, other] = [await world.person('acme'), await world.person('acme')];
     const connect = async (who: Person) => {
       const browser = world.browser();
@@ -344,7 +344,7 @@ describe('a login by GitHub', () => {
     ]);
   });
 
-  test('is not removed when it is the only way to log in', async () => {
+  test('keeps the account when it is the only way to log in', async () => {
     const person = await world.person('acme');
     await link(person, annasId, env.github.sandbox.url);
     const browser = world.browser();

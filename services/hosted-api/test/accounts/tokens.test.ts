@@ -38,7 +38,7 @@ describe('tokens of connections', () => {
       ['another scheme', 'Basic YTpi'],
       ['no token', 'Bearer '],
       ['two tokens', 'Bearer a b'],
-    ])('is required, with the address of its metadata, when there is %s', async (_what, authorization) => {
+    ])('requires an access token, with the address of its metadata, when there is %s', async (_what, authorization) => {
       expect(await answerTo(authorization)).toEqual([401, 'AUTH_REQUIRED', `Bearer ${METADATA}`]);
     });
 
@@ -51,13 +51,13 @@ describe('tokens of connections', () => {
       expect(await answerTo(authorization)).toEqual(REFUSED);
     });
 
-    test('of a connection is known, whatever the case of the scheme', async () => {
+    test('accepts the token of a connection, whatever the case of the scheme', async () => {
       const { id: tenantId } = await makeTenant(hosting.api);
       const { token } = await mintConnection(database.store, { tenantId });
       expect(await answerTo(`bearer  ${token}`)).toEqual(KNOWN);
     });
 
-    test('is refused at the very next request once its connection is revoked', async () => {
+    test('refuses a token at the very next request once its connection is revoked', async () => {
       const { id: tenantId } = await makeTenant(hosting.api);
       const { token, connectionId } = await mintConnection(database.store, { tenantId });
       expect(await answerTo(`Bearer ${token}`)).toEqual(KNOWN);
@@ -66,7 +66,7 @@ describe('tokens of connections', () => {
       expect(await revokeConnection(database.store.tenant, connectionId, 'user')).toBe(false);
     });
 
-    test('is refused once it is old, and once its connection is', async () => {
+    test('refuses a token once it is old, and once its connection is', async () => {
       const { id: tenantId } = await makeTenant(hosting.api);
       const short = await mintConnection(database.store, { tenantId, ttlMs: 1_000 });
       const long = await mintConnection(database.store, { tenantId, ttlMs: 9_999_000 });
@@ -84,7 +84,7 @@ describe('tokens of connections', () => {
       }
     });
 
-    test('is refused once its user is disabled', async () => {
+    test('refuses a token once its user is disabled', async () => {
       const { id: tenantId } = await makeTenant(hosting.api);
       const { token, userId } = await mintConnection(database.store, { tenantId });
       expect(await answerTo(`Bearer ${token}`)).toEqual(KNOWN);
@@ -93,7 +93,7 @@ describe('tokens of connections', () => {
       expect(await answerTo(`Bearer ${token}`)).toEqual(REFUSED);
     });
 
-    test('is refused once its user has left the organisation, though a member of another one', async () => {
+    test('refuses a token once its user has left the organisation, though a member of another one', async () => {
       const [mine, other] = [await makeTenant(hosting.api), await makeTenant(hosting.api)];
       const { token, userId } = await mintConnection(database.store, { tenantId: mine.id, repoIds: [mine.repo.id] });
       expect(await answerTo(`Bearer ${token}`)).toEqual(KNOWN);
@@ -109,7 +109,7 @@ describe('tokens of connections', () => {
       expect(await answerTo(`Bearer ${token}`)).toEqual(REFUSED);
     });
 
-    test('is looked up together with its rights when it was seen before', async () => {
+    test('reads a token together with its rights when it was used before', async () => {
       const { id: tenantId } = await makeTenant(hosting.api);
       const { token } = await mintConnection(database.store, { tenantId });
       const first = await live(token);
@@ -125,7 +125,7 @@ describe('tokens of connections', () => {
       expect(await again.found).toEqual(first);
     });
 
-    test('for another API is refused', async () => {
+    test('refuses an access token for another API', async () => {
       const { id: tenantId } = await makeTenant(hosting.api);
       const { token } = await mintConnection(database.store, {
         tenantId,
@@ -136,13 +136,13 @@ describe('tokens of connections', () => {
   });
 
   describe('what a connection may read', () => {
-    test.each(['owner', 'admin'] as const)('is every repo of the organisation for an %s', async (role) => {
+    test.each(['owner', 'admin'] as const)('an %s reads every repo of the organisation', async (role) => {
       const { id: tenantId, repo } = await makeTenant(hosting.api);
       const { token } = await mintConnection(database.store, { tenantId, role, repoIds: [repo.id] });
       expect((await live(token))?.scope).toMatchObject({ tenantId, role, repoIds: null });
     });
 
-    test('is for a member what was granted, as it stands at this moment', async () => {
+    test('a member reads the repos that are granted at this moment', async () => {
       const { id: tenantId, repo } = await makeTenant(hosting.api);
       const other = await addRepo(hosting.api, tenantId, `${repo.owner}/other`);
       const { token, userId } = await mintConnection(database.store, { tenantId, repoIds: [repo.id, other.id] });
@@ -155,7 +155,7 @@ describe('tokens of connections', () => {
       expect(await reach()).toEqual([]);
     });
 
-    test('is never what the same user was granted in another organisation', async () => {
+    test('a connection never has the rights of another organisation of its user', async () => {
       const [mine, other] = [await makeTenant(hosting.api), await makeTenant(hosting.api)];
       const { token, userId } = await mintConnection(database.store, { tenantId: mine.id });
       await database.db
@@ -190,7 +190,7 @@ describe('tokens of workers', () => {
       ['another scheme', 'Basic YTpi'],
       ['no token', 'Bearer '],
       ['two tokens', 'Bearer a b'],
-    ])('is required when there is %s', async (_what, authorization) => {
+    ])('requires a worker token when there is %s', async (_what, authorization) => {
       expect(await answerTo(authorization)).toEqual([401, 'AUTH_REQUIRED', 'Bearer']);
     });
 
@@ -202,17 +202,17 @@ describe('tokens of workers', () => {
       expect(await answerTo(authorization)).toEqual([401, 'AUTH_FAILED', 'Bearer error="invalid_token"']);
     });
 
-    test('of another kind is refused with the prefix of the right one', async () => {
+    test('refuses a token of another kind with the prefix of the right one', async () => {
       const { body } = await hosting.api.post('/api/worker/claim', {}, { token: 'mcp_at_abcdefghijklmnop' });
       expect(body.error).toContain('wrk_at_');
     });
 
-    test('is understood whatever the case of the scheme', async () => {
+    test('accepts the scheme in any case', async () => {
       const { token } = await makeTenant(hosting.api);
       expect((await answerTo(`bearer ${token}`)).slice(0, 2)).toEqual([400, 'INVALID_BODY']);
     });
 
-    test('that is revoked is refused within two seconds', async () => {
+    test('refuses a revoked token within two seconds', async () => {
       const { token } = await makeTenant(hosting.api);
       await register(hosting.api, token);
       const scope = await findWorkerScope(database.store.tenant, hashToken(token));
@@ -230,7 +230,7 @@ describe('tokens of workers', () => {
       expect(statements.filter((text) => /from "worker_tokens"/.test(text))).toHaveLength(1);
     });
 
-    test('is refused with 401 when it has expired, within two seconds', async () => {
+    test('refuses an expired token with 401 within two seconds', async () => {
       const { id } = await makeTenant(hosting.api);
       const start = new Date('2030-01-01T00:00:00Z');
       database.clock.now = start;
@@ -241,7 +241,7 @@ describe('tokens of workers', () => {
       expect(await answerTo(`Bearer ${token}`)).toEqual([401, 'AUTH_FAILED', 'Bearer error="invalid_token"']);
     });
 
-    test('has its last use recorded once a minute when it is used all the time', async () => {
+    test('records the last use of a token once a minute when it is used all the time', async () => {
       const { id } = await makeTenant(hosting.api);
       const statements: string[] = [];
       const store = hosting.open({ onStatement: (_pool, text) => statements.push(text) });

@@ -49,7 +49,7 @@ describe('webhooks', () => {
     return isValid ? 200 : 400;
   };
 
-  test('reads the headers of a delivery as the document says', async () => {
+  test('reads the headers of a delivery as the document describes', async () => {
     const labeled = exampleOf('issues', 'labeled');
     const texts = [
       ...['', ' ', 'x', 'a b', 'a/b', 'a'.repeat(100), 'a'.repeat(101), 'ping', randomUUID(), '1.2:3-4_5'],
@@ -68,7 +68,7 @@ describe('webhooks', () => {
   });
 
   describe('a delivery', () => {
-    test('is kept for the intake, once however often it comes', async () => {
+    test('stores a delivery for the intake, once however often it comes', async () => {
       const id = randomUUID();
       const labeled = exampleOf('issues', 'labeled');
       const send = () => deliver(labeled, { 'x-github-delivery': id });
@@ -77,7 +77,7 @@ describe('webhooks', () => {
       expect(await kept(id)).toMatchObject({ events: [{ kind: 'issue', action: 'labeled', label: 'bug' }] });
     });
 
-    test('that comes twice at the same time is accepted once', async () => {
+    test('accepts a delivery once that comes twice at the same time', async () => {
       const id = randomUUID();
       const body = exampleOf('pull_request', 'opened');
       const both = [1, 2].map(() => deliver(body, { 'x-github-delivery': id, 'x-github-event': 'pull_request' }));
@@ -95,7 +95,7 @@ describe('webhooks', () => {
       expect(await kept(id)).toBeUndefined();
     });
 
-    test('of every published kind is answered', async () => {
+    test('answers a delivery of every published kind', async () => {
       const answers: string[] = [];
       for (const { name, examples } of events) {
         for (const example of examples.slice(0, 2)) {
@@ -107,12 +107,12 @@ describe('webhooks', () => {
       expect([...new Set(answers)].sort()).toEqual(['200 accepted', '200 ignored']);
     });
 
-    test('is verified over its bytes', async () => {
+    test('verifies a delivery over its bytes', async () => {
       const spaced = Buffer.from(`${exampleOf('issues', 'opened').replace('"action"', '  "action"')}\n`);
       expect((await deliver(spaced)).body.delivery).toBe('accepted');
     });
 
-    test('with characters that the store cannot keep is kept without them', async () => {
+    test('stores a delivery without the characters that the store cannot keep', async () => {
       const body = exampleOf('issues', 'opened').replace('"title":"', '"title":"a\\u0000b\\ud83d');
       const id = randomUUID();
       expect((await deliver(body, { 'x-github-delivery': id })).body.delivery).toBe('accepted');
@@ -141,13 +141,13 @@ describe('webhooks', () => {
       ['x-github-delivery', null, 'X-GitHub-Delivery'],
       ['x-github-delivery', 'x'.repeat(101), 'X-GitHub-Delivery'],
       ['x-github-event', null, 'X-GitHub-Event'],
-    ])('when %s is %s', async (name, value, text) => {
+    ])('refuses a delivery when %s is %s', async (name, value, text) => {
       const { status, body } = await deliver(labeled, { [name]: value });
       expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
       expect(body.error).toContain(text);
     });
 
-    test('when it is not JSON, and the error for a form names the content type', async () => {
+    test('refuses a delivery that is not JSON, and the error for a form names the content type', async () => {
       const broken = await deliver('{"action":');
       expect([broken.status, broken.body.code]).toEqual([400, 'INVALID_JSON']);
       const bytes = await deliver(Buffer.from([0x22, 0xff, 0x22]));
@@ -158,13 +158,13 @@ describe('webhooks', () => {
       expect([form.body.code, form.body.error]).toEqual(['INVALID_JSON', expect.stringContaining('application/json')]);
     });
 
-    test('when its event lacks a field, which is named', async () => {
+    test('refuses a delivery whose event lacks a field, and names the field', async () => {
       const { status, body } = await deliver('{"action":"opened","issue":{"number":"one"}}');
       expect(status).toBe(400);
       expect(body.error).toContain('issue.number');
     });
 
-    test('when it is larger than the host would send', async () => {
+    test('refuses a delivery that is larger than the host would send', async () => {
       const { status, body } = await deliver(Buffer.alloc(25 * 1024 * 1024 + 1, ' '));
       expect([status, body.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
     });
@@ -244,7 +244,7 @@ describe('bodies of webhooks', () => {
     }
   });
 
-  test('bodies that nobody signed fill 64 MiB and no more, and real deliveries pass when they have gone', async () => {
+  test('bodies without a signature fill 64 MiB and no more, and real deliveries pass when they have gone', async () => {
     const body = Buffer.alloc(20 * MIB, ' ');
     const head = { 'content-length': String(INFLATED), 'x-hub-signature-256': FORGED };
     const connections = await Promise.all(Array.from({ length: 8 }, () => deliver(head, body)));

@@ -48,21 +48,18 @@ describe('client credentials', () => {
     expect(one).toMatchObject({ id: credentials.id, client: 'CI', live: true, lastUsedAt: expect.anything() });
   });
 
-  test.each(['admin', 'offline_access'])('are refused for the scope %s alone', async (scope) => {
+  test.each(['admin', 'offline_access'])('refuses credentials for the scope %s alone', async (scope) => {
     const answer = await tokenFor(await credentialsOf(await world.person('acme')), { scope });
     expect([answer.status, answer.error]).toEqual([400, 'invalid_scope']);
   });
 
-  test('are refused with a wrong secret, and without one', async () => {
+  test('refuses credentials with a wrong secret, and without one', async () => {
     const credentials = await credentialsOf(await world.person('acme'));
     const wrong = await tokenFor({ ...credentials, clientSecret: `${credentials.clientSecret}x` });
     expect([wrong.status, wrong.error]).toEqual([401, 'invalid_client']);
     const none = await world.token({ grant_type: 'client_credentials', client_id: credentials.clientId });
     expect([none.status, none.error]).toEqual([401, 'invalid_client']);
-    const hash = database.db
-      .selectFrom('oauth_clients')
-      .select('metadata')
-      .where('id', '=', credentials.clientId);
+    const hash = database.db.selectFrom('oauth_clients').select('metadata').where('id', '=', credentials.clientId);
     const { metadata } = await hash.executeTakeFirstOrThrow();
     expect(JSON.stringify(metadata)).not.toContain(credentials.clientSecret);
     const { client_secret: stored } = metadata as { client_secret: string };
@@ -116,7 +113,7 @@ describe('client credentials', () => {
     expect(await world.call((await tokenFor(credentials)).access)).toBe(200);
   });
 
-  test('are not for programs that register themselves', async () => {
+  test('refuses the grant to programs that register themselves', async () => {
     const clientId = await world.program({ grant_types: ['client_credentials'] });
     const answer = await world.token({ grant_type: 'client_credentials', client_id: clientId });
     expect([answer.status, answer.error]).toEqual([400, 'invalid_request']);

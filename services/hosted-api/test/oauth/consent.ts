@@ -39,7 +39,7 @@ describe('the consent', () => {
     expect(await connectionOf(clientId)).toEqual([]);
   });
 
-  test('says so when there is nothing to connect', async () => {
+  test('offers no consent when there is nothing to connect', async () => {
     const person = await world.person('acme');
     await database.db.deleteFrom('memberships').where('user_id', '=', person.id).execute();
     const { browser } = await asked(person);
@@ -47,7 +47,7 @@ describe('the consent', () => {
     expect(browser.text).not.toContain('value="allow"');
   });
 
-  test('that is refused redirects to the program with an error and creates no connection', async () => {
+  test('a refused consent redirects to the program with an error and creates no connection', async () => {
     const { browser, clientId } = await asked(await world.person('acme'));
     const callback = await decide(browser, 'deny');
     expect(callback.searchParams.get('error')).toBe('access_denied');
@@ -67,7 +67,7 @@ describe('the consent', () => {
     expect(browser.text).toContain('<strong>reader.example.org</strong>');
   });
 
-  test('is for the browser in which it began', async () => {
+  test('a consent belongs to the browser in which it began', async () => {
     const { browser, path } = await asked(await world.person('acme'));
     const other = world.browser();
     await other.open(path);
@@ -75,7 +75,7 @@ describe('the consent', () => {
     expect((await decide(browser, 'allow')).searchParams.get('code')).toBeTruthy();
   });
 
-  test('is given once', async () => {
+  test('a consent is given once', async () => {
     const { browser, clientId, path } = await asked(await world.person('acme'));
     const page = browser.text;
     await decide(browser, 'allow');
@@ -85,7 +85,7 @@ describe('the consent', () => {
     expect(await connectionOf(clientId)).toHaveLength(1);
   });
 
-  test('that is sent several times at once creates one connection, and cannot be refused afterwards', async () => {
+  test('a consent that is sent several times at once creates one connection, and cannot be refused afterwards', async () => {
     const { browser, clientId, path } = await asked(await world.person('acme'));
     const tabs = [browser.tab(), browser.tab(), browser.tab(), browser.tab()];
     const send = (decision: string) => tabs.pop()?.submit(`${path}/confirm`, { decision });
@@ -95,7 +95,7 @@ describe('the consent', () => {
     expect(await connectionOf(clientId)).toHaveLength(1);
   });
 
-  test('that is continued several times at once gives one code', async () => {
+  test('a consent that is continued several times at once gives one code', async () => {
     const { browser, path } = await asked(await world.person('acme'));
     browser.stopBefore = '/oauth/authorize/';
     const resume = String(await browser.submit(`${path}/confirm`, { decision: 'allow', organisation: 'acme' }));
@@ -130,7 +130,7 @@ describe('the consent', () => {
     expect(await connectionOf(clientId)).toEqual([]);
   });
 
-  test('can be given by somebody else after a change of account in the same browser', async () => {
+  test('can be given by another user after a change of account in the same browser', async () => {
     const [first, second] = [await world.person('acme'), await world.person('globex')];
     const { browser, clientId, path } = await asked(first);
     await browser.submit('/account/logout', {});
@@ -148,7 +148,7 @@ describe('the consent', () => {
     expect((await connectionOf(clientId)).map((row) => row.user_id).sort()).toEqual([first.id, second.id].sort());
   });
 
-  test('is requested each time, and never without interaction', async () => {
+  test('requests a consent each time, and never without interaction', async () => {
     const person = await world.person('acme');
     const { clientId } = await connect(world, { person });
     const browser = world.browser();
@@ -179,7 +179,7 @@ describe('your connections', () => {
     return browser;
   };
 
-  test('are listed with their program and organisation, and end when that is confirmed', async () => {
+  test('lists connections with their program and organisation, and ends one when that is confirmed', async () => {
     const person = await world.person('acme');
     const [kept, ended] = [await connect(world, { person }), await connect(world, { person })];
     const browser = await list(person);
@@ -194,7 +194,7 @@ describe('your connections', () => {
     expect((await connectionOf(ended.clientId))[0]?.revoked_reason).toBe('user');
   });
 
-  test('of others are neither shown nor ended', async () => {
+  test('neither shows nor ends connections of others', async () => {
     const [mine, other] = [await world.person('acme'), await world.person('acme')];
     const { access, clientId } = await connect(world, { person: other });
     const [row] = await connectionOf(clientId);
@@ -208,7 +208,7 @@ describe('your connections', () => {
     expect(await world.call(access)).toBe(200);
   });
 
-  test('are for those who log in', async () => {
+  test('requires a login', async () => {
     const browser = world.browser();
     await browser.open('/account/connections');
     expect(browser.text).toContain('<h1>Log in to Pipeline</h1>');

@@ -132,19 +132,19 @@ describe('the device flow', () => {
 });
 
 describe('a code', () => {
-  test.each(['ABCD-EFGH', '', "'; --", 'x'.repeat(5_000)])('is refused when it is not known: %j', async (code) => {
+  test.each(['ABCD-EFGH', '', "'; --", 'x'.repeat(5_000)])('refuses a code that is not known: %j', async (code) => {
     const browser = await atDevicePage(await world.person('acme'));
     await enter(browser, code);
     expect([browser.status, browser.text]).toEqual([400, expect.stringContaining('There is no such code')]);
   });
 
-  test('is not given for another scope', async () => {
+  test('gives no code for another scope', async () => {
     const clientId = await world.program({ grant_types: ['authorization_code', 'refresh_token', DEVICE_GRANT] });
     const { status, body } = await requestCodes(clientId, '&scope=admin');
     expect([status, body.error]).toEqual([400, 'invalid_scope']);
   });
 
-  test('is refused when it has expired', async () => {
+  test('refuses a code that has expired', async () => {
     const { userCode, poll } = await device();
     await database.db
       .updateTable('oauth_artifacts')
@@ -166,14 +166,14 @@ describe('a code', () => {
     expect(browser.status).toBe(429);
   });
 
-  test('is not taken from the address of the page', async () => {
+  test('ignores a code in the address of the page', async () => {
     const { userCode, uri } = await device();
     const browser = await atDevicePage(await world.person('acme'));
     await browser.open(`${uri}?user_code=${userCode}`);
     expect([browser.status, browser.text.includes(userCode)]).toEqual([200, false]);
   });
 
-  test('is decided by a form of this session only', async () => {
+  test('only a form of this session decides about a code', async () => {
     const { userCode, poll } = await device();
     const browser = await atDevicePage(await world.person('acme'));
     await enter(browser, userCode);
@@ -188,7 +188,7 @@ describe('a code', () => {
     expect(new URL(stranger.url).pathname).toBe('/account/login');
   });
 
-  test('is not given to a program that did not register for it', async () => {
+  test('gives no code to a program that did not register for it', async () => {
     const { status, body } = await requestCodes(await world.program({ redirect_uris: [CALLBACK] }));
     expect([status, body.error]).toEqual([400, 'invalid_request']);
   });

@@ -25,7 +25,7 @@ describe('registration', () => {
     ['not an address'],
     [''],
     [7],
-  ])('refuses the redirect %j, and says what would be right', async (redirect) => {
+  ])('refuses the redirect %j, and names what would be right', async (redirect) => {
     const { status, body } = await register({ redirect_uris: ['https://host.example/cb', redirect] });
     expect([status, body.error]).toEqual([400, 'invalid_redirect_uri']);
     expect(body.error_description).toMatch(/\w+ \w+/);
@@ -77,7 +77,7 @@ describe('registration', () => {
 });
 
 describe('a redirect', () => {
-  test('to this computer may have any port', async () => {
+  test('a redirect to this computer may have any port', async () => {
     const clientId = await world.program({ redirect_uris: ['http://127.0.0.1:1/callback'] });
     const browser = world.browser();
     await browser.open(authorizeUrl(world, clientId, { redirect_uri: 'http://127.0.0.1:50123/callback' }));

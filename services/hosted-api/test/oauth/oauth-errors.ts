@@ -23,22 +23,25 @@ const loggedIn = async (person: Person) => {
 };
 
 describe('an error of an authorization request', () => {
-  test.each(FAILING)('is a page that spells the address out, when nobody approved the program: %s', async (_, more) => {
-    const clientId = await world.program({ client_name: 'Invoices', redirect_uris: [EVIL] });
-    const person = await world.person('acme');
-    for (const browser of [world.browser(), await loggedIn(person)]) {
-      const url = authorizeUrl(world, clientId, { redirect_uri: EVIL, ...more });
-      expect(await browser.open(url)).toBeNull();
-      // A scope is looked at when the person is known.
-      if (browser.text.includes('action="/account/login"')) expect(await logIn(browser, person)).toBeNull();
-      expect(browser.status).toBe(400);
-      expect(browser.headers.get('location')).toBeNull();
-      expect(browser.headers.get('refresh')).toBeNull();
-      expect(browser.text).toContain(`<code>${EVIL}</code>`);
-      expect(browser.text).not.toMatch(/href="https:\/\/evil|<script|<form[^>]*evil/);
-      expect(browser.headers.get('content-security-policy')).toContain("default-src 'none'");
-    }
-  });
+  test.each(FAILING)(
+    'an error is a page that spells the address out, when the user has not approved the program: %s',
+    async (_, more) => {
+      const clientId = await world.program({ client_name: 'Invoices', redirect_uris: [EVIL] });
+      const person = await world.person('acme');
+      for (const browser of [world.browser(), await loggedIn(person)]) {
+        const url = authorizeUrl(world, clientId, { redirect_uri: EVIL, ...more });
+        expect(await browser.open(url)).toBeNull();
+        // A scope is looked at when the person is known.
+        if (browser.text.includes('action="/account/login"')) expect(await logIn(browser, person)).toBeNull();
+        expect(browser.status).toBe(400);
+        expect(browser.headers.get('location')).toBeNull();
+        expect(browser.headers.get('refresh')).toBeNull();
+        expect(browser.text).toContain(`<code>${EVIL}</code>`);
+        expect(browser.text).not.toMatch(/href="https:\/\/evil|<script|<form[^>]*evil/);
+        expect(browser.headers.get('content-security-policy')).toContain("default-src 'none'");
+      }
+    },
+  );
 
   test.each(FAILING)('reaches a program that the person at this browser has approved: %s', async (_, more) => {
     const person = await world.person('acme');
@@ -78,7 +81,7 @@ describe('an error of an authorization request', () => {
     expect([browser.status, browser.text.includes('evil.example')]).toEqual([400, false]);
   });
 
-  test('is explained in a sentence, with the code for developers', async () => {
+  test('an error is explained in a sentence, with the code for developers', async () => {
     const clientId = await world.program({ redirect_uris: [EVIL] });
     const browser = world.browser();
     await browser.open(
@@ -118,20 +121,17 @@ describe('a redirect by a scheme of the program', () => {
     'chrome://settings',
     'x.:/cb',
     '.x:/cb',
-  ])('is refused without a dot in the scheme: %s', async (redirect) => {
+  ])('refuses a redirect without a dot in the scheme: %s', async (redirect) => {
     const { status, body } = await register(redirect);
     expect([status, body.error]).toEqual([400, 'invalid_redirect_uri']);
   });
 
-  test.each(['com.example.app:/cb', 'com.example.my-app://cb'])(
-    'is registered as a reversed domain: %s',
-    async (redirect) => {
-      expect((await register(redirect)).status).toBe(201);
-    },
-  );
+  test.each(['com.example.app:/cb', 'com.example.my-app://cb'])('registers a reversed domain: %s', async (redirect) => {
+    expect((await register(redirect)).status).toBe(201);
+  });
 
   test.each(['https://host.example/a\nb', 'https://host.example/\u202ecb', 'com.example.app:/a b'])(
-    'is refused with characters that no address holds: %j',
+    'refuses a redirect with characters that no address holds: %j',
     async (redirect) => {
       expect((await register(redirect)).status).toBe(400);
     },

@@ -41,7 +41,7 @@ describe('programs', () => {
   };
 
   describe('the name of a program is cleaned before it is shown or kept', () => {
-    test('when the program registered it', async () => {
+    test('cleans a name that the program registered', async () => {
       const clientId = await world.program({ client_name: TRICKY });
       const { browser, login } = await atConsent(clientId, CALLBACK);
       for (const page of [login, browser.text]) expect(page).toContain(CLEAN);
@@ -54,7 +54,7 @@ describe('programs', () => {
       expect(row?.client_name).toBe(CLEAN);
     });
 
-    test('when it comes from a metadata document', async () => {
+    test('cleans a name from a metadata document', async () => {
       const id = nextId();
       serveDocument({ client_name: TRICKY, redirect_uris: [CALLBACK] }, id);
       const { browser, login } = await atConsent(id, CALLBACK);
@@ -73,7 +73,7 @@ describe('programs', () => {
       expect(browser.text).toContain(CLEAN);
     });
 
-    test('when it was stored before names were cleaned', async () => {
+    test('cleans a name that was stored before names were cleaned', async () => {
       const clientId = await world.program();
       await database.db
         .updateTable('oauth_clients')
@@ -94,7 +94,7 @@ describe('programs', () => {
       expect(browser.text).toContain(CLEAN);
     });
 
-    test('when nothing of it can be seen', async () => {
+    test('replaces a name of which nothing can be seen', async () => {
       const { browser } = await atConsent(await world.program({ client_name: '\u200b\u3164' }), CALLBACK);
       expect(browser.text).toContain('A program without a name');
     });
@@ -124,7 +124,7 @@ describe('programs', () => {
       expect([browser.status, browser.text.includes(WARNING)]).toEqual([200, false]);
     });
 
-    test('is refused when a redirect has a scheme without a dot', async () => {
+    test('refuses a program when a redirect has a scheme without a dot', async () => {
       const id = nextId();
       serveDocument({ client_name: 'Tools', redirect_uris: ['cursor://cb'], application_type: 'native' }, id);
       const browser = world.browser();

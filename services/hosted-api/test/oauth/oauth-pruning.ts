@@ -30,7 +30,7 @@ const pruneIn = async (ms: number) => {
   }
 };
 
-test('what nobody can use any more goes, step by step, and nothing before its time', async () => {
+test('deletes what can no longer be used, step by step, and nothing before its time', async () => {
   const used = await connect(world);
   await world.program();
   await world.browser().open(authorizeUrl(world, used.clientId));

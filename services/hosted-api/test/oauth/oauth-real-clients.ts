@@ -143,7 +143,7 @@ describe("the MCP SDK's client", () => {
     expect(await world.call(second)).toBe(200);
   });
 
-  test('is known by the document at its address, without registering', async () => {
+  test('the document at its address identifies a program, without registering', async () => {
     const client_id = 'https://program.example.org/client.json';
     const document = {
       client_id,
@@ -165,7 +165,7 @@ describe("the MCP SDK's client", () => {
     }
   });
 
-  test('is refused when its document asks for a redirect that would show the tokens to others', async () => {
+  test('refuses a program when its document lists a redirect that would show the tokens to others', async () => {
     const client_id = 'https://careless.example.org/client.json';
     const redirect_uris = ['http://careless.example.org/cb'];
     const document = { client_id, client_name: 'Careless', redirect_uris, token_endpoint_auth_method: 'none' };

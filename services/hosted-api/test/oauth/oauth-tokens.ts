@@ -21,7 +21,7 @@ const revoke = (clientId: string, token: string) =>
   });
 
 describe('a refresh that fails', () => {
-  test('for its resource leaves the refresh token as good as it was', async () => {
+  test('a refresh that fails for its resource leaves the refresh token valid', async () => {
     const { clientId, refresh: token } = await connect(world);
     const wrong = await refresh(world, clientId, token, { resource: 'https://elsewhere.example.org/api' });
     expect([wrong.status, wrong.error]).toEqual([400, 'invalid_target']);
@@ -69,7 +69,7 @@ describe('a refresh token that is used by two requests at once', () => {
     expect((await refresh(world, clientId, won?.refresh ?? '')).error).toBe('invalid_grant');
   });
 
-  test('of which one asks for another resource gives tokens to the other one', async () => {
+  test('the request for another resource fails and the other one gets the tokens', async () => {
     const { clientId, refresh: token } = await connect(world);
     const wrong = () => refresh(world, clientId, token, { resource: 'https://elsewhere.example.org/api' });
     const right = () => refresh(world, clientId, token);
@@ -91,7 +91,7 @@ describe('a refresh token that is used many times at once', () => {
     expect(await reasonsOf(clientId)).toEqual(['reuse']);
   });
 
-  test('after it was used before ends the connection, and every one is answered', async () => {
+  test('a repeated use of a refresh token that was used before ends the connection, and every request is answered', async () => {
     const { clientId, refresh: token } = await connect(world);
     const second = await refresh(world, clientId, token);
     const answers = await Promise.all(Array.from({ length: 40 }, () => refresh(world, clientId, token)));
@@ -120,7 +120,7 @@ test('no token outlives a revocation that comes while it is refreshed', async ()
 });
 
 describe('an authorization code', () => {
-  test('is good once; its second use ends the connection', async () => {
+  test('a code is good once; its second use ends the connection', async () => {
     const person = await world.person('acme');
     const clientId = await world.program();
     const code = await codeFor(world, clientId, person);
@@ -135,14 +135,14 @@ describe('an authorization code', () => {
     ['the wrong verifier', { code_verifier: 'w'.repeat(64) }],
     ['no verifier', { code_verifier: '' }],
     ['another redirect', { redirect_uri: 'http://127.0.0.1:1/callback' }],
-  ])('is refused with %s, and not used up', async (_what, more) => {
+  ])('refuses a code with %s, and does not use it up', async (_what, more) => {
     const clientId = await world.program();
     const code = await codeFor(world, clientId, await world.person('acme'));
     expect((await redeem(world, clientId, code, more)).error).toBe('invalid_grant');
     expect((await redeem(world, clientId, code)).status).toBe(200);
   });
 
-  test('is of no use to another program', async () => {
+  test('a code is of no use to another program', async () => {
     const [mine, other] = [await world.program(), await world.program()];
     const code = await codeFor(world, mine, await world.person('acme'));
     expect((await redeem(world, other, code)).error).toBe('invalid_grant');
@@ -151,7 +151,7 @@ describe('an authorization code', () => {
   test.each([
     ['without a challenge', { code_challenge: undefined, code_challenge_method: undefined }],
     ['with a plain challenge', { code_challenge: VERIFIER, code_challenge_method: 'plain' }],
-  ])('is not given %s', async (_what, more) => {
+  ])('gives no code %s', async (_what, more) => {
     const browser = world.browser();
     expect(await browser.open(authorizeUrl(world, await world.program(), more))).toBeNull();
     expect([browser.status, browser.text.includes('<code>invalid_request')]).toEqual([400, true]);
@@ -159,13 +159,16 @@ describe('an authorization code', () => {
 });
 
 describe('revocation by the program', () => {
-  test.each(['access', 'refresh'] as const)('with the %s token ends the whole connection at once', async (which) => {
-    const tokens = await connect(world);
-    expect((await revoke(tokens.clientId, tokens[which])).status).toBe(200);
-    expect(await world.call(tokens.access)).toBe(401);
-    expect((await refresh(world, tokens.clientId, tokens.refresh)).error).toBe('invalid_grant');
-    expect(await reasonsOf(tokens.clientId)).toEqual(['client']);
-  });
+  test.each(['access', 'refresh'] as const)(
+    'revoking the %s token ends the whole connection at once',
+    async (which) => {
+      const tokens = await connect(world);
+      expect((await revoke(tokens.clientId, tokens[which])).status).toBe(200);
+      expect(await world.call(tokens.access)).toBe(401);
+      expect((await refresh(world, tokens.clientId, tokens.refresh)).error).toBe('invalid_grant');
+      expect(await reasonsOf(tokens.clientId)).toEqual(['client']);
+    },
+  );
 
   test('answers alike for tokens that do not exist, and does nothing for those of others', async () => {
     const tokens = await connect(world);
@@ -195,7 +198,7 @@ test('a user who is disabled or removed gets no new tokens', async () => {
     expect((await refresh(world, clientId, token)).error).toBe('invalid_grant');
 });
 
-test('nothing in the store would let anybody in', async () => {
+test('the store contains no value that would let a reader in', async () => {
   const { clientId, access, refresh: token } = await connect(world);
   const code = await codeFor(world, clientId, await world.person('acme'));
   const pending = world.browser();

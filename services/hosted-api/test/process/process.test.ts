@@ -68,7 +68,7 @@ describe('the process', () => {
     expect(names.filter(Boolean).sort()).toEqual(['DATABASE_URL', 'LOG_LEVEL', 'PORT', 'PUBLIC_URL']);
   });
 
-  test('it starts without a store, says so, and refuses requests until there is one', async () => {
+  test('it starts without a store, reports that, and refuses requests until there is one', async () => {
     const service = run({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
     const url = await service.urlOf('listening');
     expect((await fetch(`${url}/health`)).status).toBe(200);

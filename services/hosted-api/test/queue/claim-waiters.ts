@@ -186,7 +186,7 @@ describe('the waiters of claims', () => {
       expect((await answer)?.id).toBe('1');
     });
 
-    test('is absent from the response when the wait times out and the attempt finds none', async () => {
+    test('the response has no task when the wait times out and the attempt finds none', async () => {
       const answer = trying(never, SECOND_MS);
       await until('it is tried', () => held && claims.length === 1);
       const begun = performance.now();
@@ -208,7 +208,7 @@ describe('the waiters of claims', () => {
       await closing;
     });
 
-    test('is returned when the caller disconnects during the attempt', async () => {
+    test('returns the task when the caller disconnects during the attempt', async () => {
       const gone = new AbortController();
       const answer = trying(gone.signal);
       await until('it is tried', () => held && claims.length === 1);
@@ -219,7 +219,7 @@ describe('the waiters of claims', () => {
       expect(returned).toEqual(['1']);
     });
 
-    test('is returned when the caller disconnects while the response is written', async () => {
+    test('returns the task when the caller disconnects while the response is written', async () => {
       const gone = new AbortController();
       tasks = [task('1')];
       expect((await claim('a', {}, gone.signal))?.id).toBe('1');

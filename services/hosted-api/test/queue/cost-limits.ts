@@ -45,7 +45,7 @@ describe('limits of costs', () => {
   });
 
   describe('a budget', () => {
-    test('of the day that is used up answers 204 to every claim until midnight UTC', async () => {
+    test('a used-up budget of the day answers 204 to every claim until midnight UTC', async () => {
       await follow({ costLimits: { dailyUsd: 5 } });
       await labelIssue(hosting.api, tenant.repo, 1);
       await labelIssue(hosting.api, tenant.repo, 2);
@@ -59,7 +59,7 @@ describe('limits of costs', () => {
       expect((await claim()).body.task).toMatchObject({ issueNumber: 3 });
     });
 
-    test('of an issue is sent to its worker as the rest, and stops that issue alone', async () => {
+    test('a worker gets the rest of the budget of an issue, which stops that issue alone', async () => {
       await follow({ costLimits: { perIssueUsd: 3 } });
       await labelIssue(hosting.api, tenant.repo, 1);
       const first = (await claim()).body.task;

@@ -22,7 +22,7 @@ async function claimer(tenant: Tenant, name = 'w1', taskTypes: string[] = WORK) 
 }
 
 describe('a claim that waits', () => {
-  test('is answered as soon as a task is enqueued', async () => {
+  test('answers as soon as a task is enqueued', async () => {
     // Notifications alone: no slow poll comes in time.
     const api = await hosting.start({ claimPollMs: 3_600_000 });
     const tenant = await makeTenant(api);
@@ -34,7 +34,7 @@ describe('a claim that waits', () => {
     expect(api.context.waiters.size).toBe(0);
   });
 
-  test('is answered with nothing when its time is over', async () => {
+  test('answers without a task when its time is over', async () => {
     const { claim } = await claimer(await makeTenant(hosting.api));
     expect((await claim(20)).status).toBe(204);
     expect(waiting()).toBe(0);
@@ -64,7 +64,7 @@ describe('a claim that waits', () => {
     await inLine(0);
   });
 
-  test('is not woken for another tenant, and holds no connection', async () => {
+  test('a task of another tenant does not wake the claim, which holds no connection', async () => {
     const [one, two] = [await makeTenant(hosting.api), await makeTenant(hosting.api)];
     const gone = new AbortController();
     const claims = [];
@@ -79,7 +79,7 @@ describe('a claim that waits', () => {
     await inLine(0);
   });
 
-  test('is answered with nothing when its worker begins to drain', async () => {
+  test('answers without a task when its worker begins to drain', async () => {
     const tenant = await makeTenant(hosting.api);
     const { workerId, claim } = await claimer(tenant);
     const other = await claimer(tenant, 'w2');
@@ -101,7 +101,7 @@ describe('a claim that waits', () => {
     expect(beat.body.draining).toBe(true);
   });
 
-  test('is answered with nothing when the process stops', async () => {
+  test('answers without a task when the process stops', async () => {
     const api = await hosting.start();
     const tenant = await makeTenant(api);
     const workerId = await register(api, tenant.token);
@@ -131,7 +131,7 @@ async function abandoned(): Promise<number> {
 }
 
 describe('a worker that goes away', () => {
-  test('before there is a task gets none', async () => {
+  test('a worker that goes away before there is a task gets none', async () => {
     const tenant = await makeTenant(hosting.api);
     const gone = new AbortController();
     const answer = (await claimer(tenant)).claim(30_000, gone.signal);
@@ -206,7 +206,7 @@ describe('a claim with a key', () => {
     expect(next.body.task).toMatchObject({ issueNumber: 8 });
   });
 
-  test('is refused when the key is no UUID', async () => {
+  test('refuses a key that is no UUID', async () => {
     const tenant = await makeTenant(hosting.api);
     const workerId = await register(hosting.api, tenant.token);
     const body = { workerId, taskTypes: WORK, waitMs: 0, claimKey: '1' };

@@ -37,7 +37,7 @@ describe('side tasks', () => {
     hosting.database.db.selectFrom('repo_files').select('path').where('tenant_id', '=', tenant.id).execute();
 
   describe('the scan of a repo, over HTTP', () => {
-    test('is about no issue, and its report moves none', async () => {
+    test('a scan is about no issue, and its report moves none', async () => {
       expect(claimed).toMatchObject({
         taskType: 'code-map-scan',
         issueNumber: null,
@@ -77,7 +77,7 @@ describe('side tasks', () => {
       ['line 0', { files: [{ path: 'a' }], symbols: [{ path: 'a', name: 'x', kind: 'f', line: 0 }] }, /line/],
       ['no files', { symbols: [] }, /files/],
       ['too many files', { files: Array.from({ length: 20_001 }, (_, n) => ({ path: `${n}` })), symbols: [] }, /20000/],
-    ])('with %s is refused, says why, and changes nothing', async (_what, result, why) => {
+    ])('refuses a scan with %s, names the reason, and changes nothing', async (_what, result, why) => {
       const answer = await report(result);
       expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_BODY', error: expect.stringMatching(why) } });
       expect(await stored()).toEqual([]);
@@ -88,7 +88,7 @@ describe('side tasks', () => {
       expect(await report({ files, symbols: [] })).toMatchObject({ status: 413, body: { code: 'PAYLOAD_TOO_LARGE' } });
     });
 
-    test('that ends otherwise is refused with what it may be', async () => {
+    test('refuses another outcome of a scan with those it may have', async () => {
       const body = { claimToken: claimed.claimToken, outcome: 'analyzed', result: {} };
       const answer = await hosting.api.post(`/api/worker/tasks/${claimed.id}/complete`, body, { token: tenant.token });
       expect(answer).toMatchObject({

@@ -104,7 +104,7 @@ describe('credentials of tasks', () => {
       await expect(git('-C', 'reads', 'push', '-q', 'origin', 'main:work')).rejects.toThrow(/403/);
     });
 
-    test('of a develop task may push', async () => {
+    test('the holder of a develop task may push', async () => {
       const { claim, say, task } = await claimed(api);
       await say(task, 'complete', { outcome: 'analyzed', result: {} });
       await say(await claim('plan'), 'complete', { outcome: 'planned', result: { plan: 'Do it.', plannedFiles: [] } });
@@ -125,7 +125,7 @@ describe('credentials of tasks', () => {
   });
 
   describe('no credentials are given', () => {
-    test('to a claim that is lost, unknown or withdrawn', async () => {
+    test('gives no credentials to a claim that is lost, unknown or withdrawn', async () => {
       const { tenant, say, task } = await claimed(api);
       const foreign = await say({ id: task.id, claimToken: randomUUID() }, 'credentials');
       expect([foreign.status, foreign.body.code]).toEqual([409, 'CLAIM_LOST']);
@@ -140,20 +140,20 @@ describe('credentials of tasks', () => {
       expect([withdrawn.status, withdrawn.body.code]).toEqual([410, 'TASK_CANCELLED']);
     });
 
-    test('to the claim of another tenant', async () => {
+    test('gives no credentials to the claim of another tenant', async () => {
       const [one, two] = [await claimed(api), await claimed(api)];
       const answer = await two.say(one.task, 'credentials');
       expect([answer.status, answer.body.code]).toEqual([409, 'CLAIM_LOST']);
     });
 
-    test('where no app is configured', async () => {
+    test('gives no credentials where no app is configured', async () => {
       const { say, task } = await claimed(hosting.api);
       const { status, body } = await say(task, 'credentials');
       expect([status, body.code]).toEqual([404, 'CREDENTIALS_UNAVAILABLE']);
       expect(body.error).toContain('acme/shop');
     });
 
-    test('where the app is not installed, or the host refuses its key', async () => {
+    test('gives no credentials where the app is not installed, or the host refuses its key', async () => {
       const elsewhere = await claimed(api, { owner: 'other', name: 'shop' });
       const missing = await elsewhere.say(elsewhere.task, 'credentials');
       expect([missing.status, missing.body.code]).toEqual([404, 'CREDENTIALS_UNAVAILABLE']);

@@ -71,7 +71,7 @@ describe('isolation of sessions', () => {
     beta = await makeOrg('BETA');
   });
 
-  test('has routes for all that the pages show', () => {
+  test('the routes cover all that the pages show', () => {
     expect(ROUTES.length).toBe(19);
     expect(OF_ORG.length).toBe(9);
   });
@@ -156,7 +156,7 @@ describe('isolation of sessions', () => {
           return { cookie: await cookieOf(userId) };
         },
       ],
-    ])('when %s', async (_when, given) => {
+    ])('returns 401 when %s', async (_when, given) => {
       const { cookie, more } = await given();
       for (const route of ROUTES) {
         const { path, method } = requestOf(route, alpha.slug, SLUG);

@@ -92,7 +92,7 @@ describe('members of an organisation', () => {
       ]);
     });
 
-    test('has one open invitation for an address: a new one replaces it', async () => {
+    test('a new invitation replaces the open one for the same address', async () => {
       const first = await send(owner, 'invitations', { email: 'new@example.org', role: 'owner' });
       await send(owner, 'invitations', { email: 'other@example.org', role: 'member' });
       const second = await send(owner, 'invitations', { email: 'New@example.org', role: 'member' });
@@ -110,7 +110,7 @@ describe('members of an organisation', () => {
       ]);
     });
 
-    test('who invites an address many times at once has one open invitation for it', async () => {
+    test('an owner who invites an address many times at once has one open invitation for it', async () => {
       const invite = () => send(owner, 'invitations', { email: 'new@example.org', role: 'member' });
       await Promise.all(Array.from({ length: 8 }, invite));
       expect((await send(owner, 'invitations')).body.items).toHaveLength(1);
@@ -153,7 +153,7 @@ describe('members of an organisation', () => {
       expect((await hosting.api.fetch(ours)).status).toBe(200);
     });
 
-    test('who is the last one neither loses the role nor is removed', async () => {
+    test('the last owner neither loses the role nor is removed', async () => {
       for (const [path, more] of [
         ['members/role', { role: 'member' }],
         ['members/remove', {}],
@@ -191,7 +191,7 @@ describe('members of an organisation', () => {
       ]);
     });
 
-    test('has at most 100 open invitations', async () => {
+    test('an owner creates at most 100 open invitations', async () => {
       for (let n = 0; n < 100; n += 1) await send(owner, 'invitations', { email: `n${n}@example.org`, role: 'member' });
       const { status, body } = await send(owner, 'invitations', { email: 'more@example.org', role: 'member' });
       expect([status, body.error]).toEqual([400, `${org.slug} has 100 open invitations: revoke one first`]);
@@ -221,7 +221,7 @@ describe('members of an organisation', () => {
       expect((await send(owner, 'invitations')).body.items).toEqual([]);
     };
 
-    test('by a member without the role, by an owner of another organisation, or in one', async () => {
+    test('changes nothing for a member without the role, for an owner of another organisation, or in another organisation', async () => {
       for (const [path, body] of changes()) {
         for (const who of [member, stranger]) {
           const { status, body: answer } = await send(who, path, body);
@@ -231,7 +231,7 @@ describe('members of an organisation', () => {
       await nothingChanged();
     });
 
-    test('without the form token of the session', async () => {
+    test('changes nothing without the form token of the session', async () => {
       for (const [path, body] of changes()) {
         const { status, body: answer } = await send({ ...owner, formToken: stranger.formToken }, path, body);
         expect([path, status, answer.code]).toEqual([path, 403, 'ORIGIN_NOT_ALLOWED']);
@@ -239,7 +239,7 @@ describe('members of an organisation', () => {
       await nothingChanged();
     });
 
-    test('by an owner who loses the role while the request is in flight', async () => {
+    test('changes nothing for an owner who loses the role while the request is in flight', async () => {
       const other = await personIn(org, 'owner');
       const [demoted, late] = await Promise.all([
         send(owner, 'members/role', { email: other.email, role: 'member' }),

@@ -88,7 +88,7 @@ describe('reads of the command line', () => {
       });
     });
 
-    test('is paged', async () => {
+    test('pages the list', async () => {
       const { items, page } = await ok(`/api/cli/issues?repo=${slug}&limit=2&offset=2`);
       expect(items.map((item: { issueNumber: number }) => item.issueNumber)).toEqual([3, 4]);
       expect(page).toEqual({ total: 5, limit: 2, offset: 2, hasMore: true });
@@ -128,7 +128,7 @@ describe('reads of the command line', () => {
       expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
     });
 
-    test('that did not change is not sent again; any change in the repo ends that', async () => {
+    test('does not send an unchanged list again; any change in the repo ends that', async () => {
       const first = await get(`/api/cli/issues?repo=${slug}`);
       const tag = first.headers.get('etag') ?? '';
       expect(first.headers.get('cache-control')).toBe('private, no-cache');
@@ -143,7 +143,7 @@ describe('reads of the command line', () => {
       expect((await get(`/api/cli/issues?repo=${slug}`, { 'if-none-match': tag })).status).toBe(200);
     });
 
-    test('never exceeds two MiB: the page says how much it gave', async () => {
+    test('never exceeds two MiB: the page reports how much it has', async () => {
       const big = await makeTenant(hosting.api);
       const bob = await mintConnection(database.store, { tenantId: big.id, role: 'owner' });
       await labelIssue(hosting.api, big.repo, 1);
@@ -234,7 +234,7 @@ describe('reads of the command line', () => {
       `/api/cli/pipeline/overview?repo=${repo}`,
     ];
 
-    test('is answered alike whether unknown, disabled, foreign or not granted', async () => {
+    test('answers alike whether the repo is unknown, disabled, foreign or not granted', async () => {
       const disabled = await addRepo(hosting.api, tenant.id, `${tenant.repo.owner}/disabled`);
       await labelIssue(hosting.api, disabled, 1);
       await database.db.updateTable('repos').set({ enabled: false }).where('id', '=', disabled.id).execute();
@@ -255,7 +255,7 @@ describe('reads of the command line', () => {
       expect((await readOk(hosting.api, '/api/cli/bootstrap', member.token)).repos).toHaveLength(1);
     });
 
-    test('is refused as malformed when its name has no slash, or more than one', async () => {
+    test('refuses a name without a slash, or with more than one, as malformed', async () => {
       for (const name of ['shop', 'a/b/c', '/shop', 'shop/', '']) {
         for (const path of paths(name)) {
           const { status, body } = await get(path);

@@ -206,7 +206,7 @@ describe('isolation of connections', () => {
     test.each([
       ['an owner', 'owner'],
       ['a member', 'member'],
-    ] as const)('of %s shows everything of its organisation and nothing of the other', async (_who, role) => {
+    ] as const)('the token of %s shows everything of its organisation and nothing of the other', async (_who, role) => {
       for (const [own, other] of [
         [alpha, beta],
         [beta, alpha],
@@ -222,7 +222,7 @@ describe('isolation of connections', () => {
       }
     });
 
-    test('of a member shows nothing of a repo that was not granted', async () => {
+    test('the token of a member shows nothing of a repo that was not granted', async () => {
       const seen = await seeAll(bearer(alpha.member.token), HIDDEN_SLUG);
       for (const { what, status, text } of seen) {
         if (what.includes(HIDDEN_SLUG)) {

@@ -143,7 +143,7 @@ describe('tools of MCP', () => {
       expect(rest).not.toHaveProperty('nextOffset');
     });
 
-    test('is cut at 64 KiB, and nothing of it is left out', async () => {
+    test('a list is cut at 64 KiB, and the next pages have the rest', async () => {
       const finding = {
         findingType: 'risk',
         category: 'security',
@@ -225,7 +225,7 @@ describe('tools of MCP', () => {
         });
     });
 
-    test('is refused for a repo out of reach', async () => {
+    test('refuses the summary of a repo out of reach', async () => {
       const other = await makeTenant(hosting.api);
       for (const repo of ['no/such', `${other.repo.owner}/${other.repo.name}`])
         expect(await refusal('get_cost_summary', { repo })).toContain('REPO_NOT_FOUND');
@@ -276,7 +276,7 @@ describe('tools of MCP', () => {
       expect(response.headers.get('www-authenticate')).toContain('resource_metadata=');
     });
 
-    test('what is no message is refused', async () => {
+    test('refuses a body that is no message', async () => {
       const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
       expect((await at('POST', headers, '{"jsonrpc": ')).status).toBe(400);
       expect((await at('POST', headers, '{}')).status).toBe(400);

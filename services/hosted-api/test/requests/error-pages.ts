@@ -45,7 +45,7 @@ describe('pages of errors', () => {
       }
     });
 
-    test('the token endpoint answers an error to everybody', async () => {
+    test('the token endpoint answers an error to every caller', async () => {
       const address = '192.0.2.99';
       const form = {
         method: 'POST',

@@ -124,11 +124,11 @@ describe('bounds of numbers', () => {
   }
 
   describe('the numbers of all requests', () => {
-    test('are found', () => {
+    test('finds the numbers', () => {
       expect(numbers.length).toBeGreaterThan(40);
     });
 
-    test('have bounds of their own when they are not clamped', () => {
+    test('numbers have bounds of their own when they are not clamped', () => {
       const bounded = ({ min, max }: Numeric) => min > Number.MIN_SAFE_INTEGER && max < Number.MAX_SAFE_INTEGER;
       const exempt = ({ where }: Numeric) => CLAMPED.test(where) || /result\.files\[\]\.size$/.test(where);
       expect(numbers.filter((one) => !bounded(one) && !exempt(one))).toEqual([]);
@@ -141,7 +141,7 @@ describe('bounds of numbers', () => {
         return data === undefined ? [] : [Math.abs(data as number)];
       });
 
-    test('are clamped to an integer when the document shows no bound', () => {
+    test('numbers are clamped to an integer when the document shows no bound', () => {
       const clamped = numbers.filter(({ where }) => CLAMPED.test(where));
       expect(clamped.length).toBeGreaterThan(10);
       for (const { where } of clamped) {
@@ -225,21 +225,21 @@ describe('bounds of numbers', () => {
       ['cacheReadTokens', 1_000_000_001],
       ['cacheWriteTokens', 1_000_000_001],
       ['costUsd', 100_000.01],
-    ])('is refused by name when %s is %d', async (field, value) => {
+    ])('refuses a report by name when %s is %d', async (field, value) => {
       const say = await claimed();
       const { status, body } = await say('progress', { status: 's', invocations: [{ ...call, [field]: value }] });
       expect([status, body.code]).toEqual([400, 'INVALID_BODY']);
       expect(body.error).toContain(`invocations.0.${field}`);
     });
 
-    test.each(['invocationIndex', 'sequence'])('is refused when %s of a message is 2^31', async (field) => {
+    test.each(['invocationIndex', 'sequence'])('refuses a report when %s of a message is 2^31', async (field) => {
       const say = await claimed();
       const message = { invocationIndex: 0, sequence: 0, role: 'user', subtype: 'text', content: 'x' };
       expect((await say('messages', { items: [{ ...message, [field]: 2 ** 31 }] })).status).toBe(400);
       expect((await say('messages', { items: [{ ...message, [field]: 2 ** 31 - 1 }] })).status).toBe(200);
     });
 
-    test('is taken at every bound, and what follows it, when the day costs more than 99,999,999.99 USD', async () => {
+    test('accepts a report at every bound, and what follows it, when the day costs more than 99,999,999.99 USD', async () => {
       const tokens = {
         inputTokens: MAX_CALL_TOKENS,
         outputTokens: MAX_CALL_TOKENS,

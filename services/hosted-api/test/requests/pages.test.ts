@@ -32,7 +32,7 @@ describe('the address of the service', () => {
 
 describe('an address where nothing is', () => {
   test.each(['/nothing', '/account', '/oauth/token', '/account/login/x', '/favicon.ico'])(
-    'is a page for a browser: %s',
+    'answers a browser with a page: %s',
     async (path) => {
       const { status, headers, text } = await get(path, BROWSER);
       expect([status, headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
@@ -47,12 +47,12 @@ describe('an address where nothing is', () => {
     ['/nothing', null, 404, 'NOT_FOUND'],
     ['/api/nothing', BROWSER, 401, 'AUTH_REQUIRED'],
     ['/api/nothing', null, 401, 'AUTH_REQUIRED'],
-  ])('is an error of the API for a program: %s with Accept %s', async (path, accept, status, code) => {
+  ])('answers a program with an error of the API: %s with Accept %s', async (path, accept, status, code) => {
     const answer = await get(path, accept);
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([status, { code, status }]);
   });
 
-  test('is an error of the API below /api for a browser with a token', async () => {
+  test('answers a browser with a token with an error of the API below /api', async () => {
     const { access } = await connect(world);
     const headers = { accept: BROWSER, authorization: `Bearer ${access}` };
     const answer = await world.fetch(`${world.front.url}/api/nothing`, { headers });
@@ -82,7 +82,7 @@ describe('the login', () => {
   });
 });
 
-test('the consent says in sentences what, of whom, for how long, and where the answer goes', async () => {
+test('the consent names in sentences what, of whom, for how long, and where the answer goes', async () => {
   const person = await world.person('acme');
   const redirect_uri = 'https://agent.example.org/cb?x=1';
   const clientId = await world.program({ client_name: 'Acme Agent', redirect_uris: [redirect_uri] });
@@ -125,7 +125,7 @@ describe('ending a connection', () => {
     expect([browser.status, browser.text.includes('no longer exists')]).toEqual([404, true]);
   });
 
-  test('of another user is not asked', async () => {
+  test('does not offer to end a connection of another user', async () => {
     const { path, connected } = await atList();
     const { browser } = await atList();
     await browser.open(path);
@@ -133,7 +133,7 @@ describe('ending a connection', () => {
     expect(await world.call(connected.access)).toBe(200);
   });
 
-  test('leads to the login when nobody is logged in', async () => {
+  test('leads to the login when no user is logged in', async () => {
     const { path } = await atList();
     const browser = world.browser();
     await browser.open(path);
@@ -149,7 +149,7 @@ test.each([
   [7_200, '2 hours'],
   [5_400, '90 minutes'],
   [61, '61 seconds'],
-])('says %d seconds as %s', (seconds, words) => {
+])('renders %d seconds as %s', (seconds, words) => {
   expect(inWords(seconds)).toBe(words);
 });
 
@@ -169,7 +169,7 @@ describe('origins', () => {
 
   describe('a form that a page of another site sends', () => {
     test.each(['/account/login', '/account/logout', '/account/connections/x/revoke', '/oauth/interaction/x/confirm'])(
-      'is refused at %s',
+      'refuses the form at %s',
       async (path) => {
         expect(await post(path, FOREIGN)).toEqual([403, true]);
         expect(await post(path, { origin: 'http://sibling.localhost', 'sec-fetch-site': 'same-site' })).toEqual([
@@ -180,7 +180,7 @@ describe('origins', () => {
     );
   });
 
-  test('what needs no cookie is open to pages of programs: registration, tokens, revocation', async () => {
+  test('routes that need no cookie are open to pages of programs: registration, tokens, revocation', async () => {
     for (const path of ['/oauth/token', '/oauth/register', '/oauth/revoke'])
       expect((await post(path, FOREIGN))[1]).toBe(false);
   });

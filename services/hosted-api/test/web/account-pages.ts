@@ -105,7 +105,7 @@ inBrowser('in Chromium', () => {
     await close();
   });
 
-  test('what has forced its way into a page does not run, load or send', async () => {
+  test('injected content in a page does not run, load or send', async () => {
     const { page, complaints, close } = await open();
     await page.goto(`${world.front.url}/account/login`);
     const thief = new URL(callback).origin;

@@ -32,7 +32,7 @@ const get = async (headers: Record<string, string>) => {
 };
 
 describe('the start page', () => {
-  test('is the built page under a strict policy when a logged-in browser opens it', async () => {
+  test('a logged-in browser gets the built page under a strict policy', async () => {
     const { status, headers } = await get({ accept: BROWSER, cookie });
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-cache']);
     expect(headers.get('vary')).toContain('cookie');
@@ -49,7 +49,7 @@ describe('the start page', () => {
     ['a program that accepts JSON', { accept: 'application/json' }, true],
     ['a program that accepts everything', { accept: '*/*' }, true],
     ['an ended session', { accept: BROWSER, cookie: `pipeline_session=${'A'.repeat(43)}` }, false],
-  ])('has the links of before for %s', async (_who, headers, withSession) => {
+  ])('shows links to the API for %s', async (_who, headers, withSession) => {
     const { status, text } = await get({ ...headers, ...(withSession && { cookie }) });
     expect([status, text]).toEqual([200, expect.stringContaining('href="/api/openapi.json"')]);
   });
@@ -72,7 +72,7 @@ const raw = (path: string): Promise<{ status: number; text: string; cache: strin
   });
 
 describe('a file', () => {
-  test('is cached permanently when it is below the assets', async () => {
+  test('a file below the assets is cached permanently', async () => {
     const cache = 'public, max-age=31536000, immutable';
     expect(await raw('/assets/app-1a2b.js')).toEqual({ status: 200, text: 'let a;', cache });
   });
@@ -82,7 +82,7 @@ describe('a file', () => {
     '/assets/..%2f..%2fsecret.txt',
     '/assets/%2e%2e/index.html',
     '/assets/none.js',
-  ])('is refused with 404 and no body when the path is %s', async (path) => {
+  ])('answers 404 without a body when the path is %s', async (path) => {
     const { status, text } = await raw(path);
     expect([status, text]).toEqual([404, '']);
   });

@@ -75,7 +75,7 @@ describe('a worker', () => {
     ['2026-03-01T02:00:00.123456+00:00', '2026-03-01T02:00:00.123Z'],
     ['2026-03-01T02:00:00-05:30', '2026-03-01T07:30:00.000Z'],
     ['2026-03-01t02:00:00z', '2026-03-01T02:00:00.000Z'],
-  ])('has its messages kept in UTC when they are stamped %s', async (createdAt, utc) => {
+  ])('stores messages in UTC when they are stamped %s', async (createdAt, utc) => {
     const { tenant, task, say } = await claimOne();
     const message = { invocationIndex: 0, sequence: 0, role: 'assistant', subtype: 'text', content: 'Hm.' };
     expect((await say('messages', { items: [{ ...message, createdAt }] })).status).toBe(200);
@@ -94,7 +94,7 @@ describe('a worker', () => {
     '0000-01-01T00:00:00+23:59',
     '9999-12-31T23:59:59-23:59',
     'yesterday',
-  ])('has its messages refused when they are stamped %s', async (createdAt) => {
+  ])('refuses messages that are stamped %s', async (createdAt) => {
     const { say } = await claimOne();
     const message = { invocationIndex: 0, sequence: 0, role: 'assistant', subtype: 'text', content: 'Hm.' };
     const { status, body } = await say('messages', { items: [{ ...message, createdAt }] });
@@ -108,7 +108,7 @@ describe('a worker', () => {
     expect(body).toMatchObject({ heartbeatIntervalMs: 10_000, leaseMs: 60_000 });
   });
 
-  test('that is unknown is refused with the advice to register', async () => {
+  test('refuses an unknown worker with the advice to register', async () => {
     const { token } = await makeTenant(hosting.api);
     for (const [path, more] of [
       ['heartbeat', { status: 'idle' }],
@@ -120,13 +120,13 @@ describe('a worker', () => {
     }
   });
 
-  test('that leaves gives its claim back at once', async () => {
+  test('a worker that leaves gives its claim back at once', async () => {
     const { tenant, workerId, claim, task } = await claimOne();
     await hosting.api.post('/api/worker/heartbeat', { workerId, status: 'leaving' }, tenant);
     expect((await claim()).body.task).toMatchObject({ id: task.id, attempt: 1 });
   });
 
-  test('that reports a task with an invalid id is answered to drop it', async () => {
+  test('a worker that reports a task with an invalid id is answered to drop it', async () => {
     const { tenant, workerId } = await claimOne();
     const tasks = [{ taskId: 'not-a-uuid', claimToken: randomUUID() }];
     const { body } = await hosting.api.post('/api/worker/heartbeat', { workerId, status: 'busy', tasks }, tenant);
@@ -144,14 +144,14 @@ describe('a report', () => {
     expect((await issue())?.state).toBe('planning');
   });
 
-  test('that differs from the one that was applied is refused', async () => {
+  test('refuses a report that differs from the one that was applied', async () => {
     const { say } = await claimOne();
     await say('complete', analyzed);
     const other = await say('complete', { outcome: 'not-planned', result: { reason: 'No.' } });
     expect([other.status, other.body.code]).toEqual([409, 'CLAIM_LOST']);
   });
 
-  test('of an outcome that the task cannot have is refused with those it can', async () => {
+  test('refuses a report of an outcome that the task cannot have with those it can', async () => {
     const { say, issue } = await claimOne();
     const { status, body } = await say('complete', { outcome: 'approved', result: {} });
     expect([status, body.code]).toEqual([400, 'INVALID_ARGUMENT']);
@@ -159,13 +159,13 @@ describe('a report', () => {
     expect((await issue())?.state).toBe('analyzing');
   });
 
-  test('of a claim whose lease is over is refused', async () => {
+  test('refuses a report of a claim whose lease is over', async () => {
     const { say } = await claimOne();
     const late = await later(61_000, () => say('complete', analyzed));
     expect([late.status, late.body.code]).toEqual([409, 'CLAIM_LOST']);
   });
 
-  test('of a task that was withdrawn is refused as cancelled', async () => {
+  test('refuses a report of a task that was withdrawn as cancelled', async () => {
     const { say, tenant, issue } = await claimOne();
     const issueId = (await issue())?.id ?? 0;
     const actor = { type: 'operator', id: 'ann', agent: null } as const;
@@ -180,7 +180,7 @@ describe('a report', () => {
     }
   });
 
-  test('with a foreign token is refused', async () => {
+  test('refuses a report with a foreign token', async () => {
     const { on, task } = await claimOne();
     expect((await on(task.id, randomUUID())('start')).body.code).toBe('CLAIM_LOST');
     expect((await on(randomUUID(), task.claimToken)('start')).body.code).toBe('CLAIM_LOST');
@@ -198,7 +198,7 @@ describe('a report', () => {
 describe('a failure', () => {
   const failure = { errorMessage: 'connection reset', errorClass: 'transient' };
 
-  test('is tried again after its backoff, and then blocks the issue', async () => {
+  test('retries a failed task after its backoff, and then blocks the issue', async () => {
     const { say, claim, on, issue } = await claimOne();
     expect((await say('fail', failure)).body).toEqual({ ok: true, requeued: true, attempt: 0 });
     expect((await claim()).status).toBe(204);
@@ -308,7 +308,7 @@ describe('agents of a worker', () => {
     ['a name with blanks at its end', ['claude ']],
     ['a name of 101 characters', ['x'.repeat(101)]],
     ['21 names', Array.from({ length: 21 }, (_, n) => `agent-${n}`)],
-  ])('are refused at the registration and at a claim for %s', async (_, agents) => {
+  ])('refuses the agents at the registration and at a claim for %s', async (_, agents) => {
     const tenant = await makeTenant(hosting.api);
     const workerId = await register(hosting.api, tenant.token);
     const refusal = { status: 400, body: { code: 'INVALID_BODY', error: expect.stringMatching(/^agents/) } };
@@ -333,7 +333,7 @@ async function twoTokens(): Promise<{ tenant: Tenant; workerId: string; beat: ob
 }
 
 describe('the name of a worker', () => {
-  test('is refused to another token, whose registration would take the claims back', async () => {
+  test('refuses the name to another token, whose registration would take the claims back', async () => {
     const { tenant, beat, other } = await twoTokens();
     const { status, body } = await registerAs(other);
     expect([status, body.code]).toEqual([403, 'INSUFFICIENT_SCOPE']);
@@ -341,12 +341,12 @@ describe('the name of a worker', () => {
     expect((await post('heartbeat', beat, tenant.token)).body.cancelTaskIds).toEqual([]);
   });
 
-  test('is the same worker for the same token', async () => {
+  test('the same token gets the same worker', async () => {
     const { tenant, workerId } = await twoTokens();
     expect((await registerAs(tenant.token)).body.workerId).toBe(workerId);
   });
 
-  test('goes over to the next token once its own is revoked, and back to nobody', async () => {
+  test('moves to the next token once its own is revoked, and to no third one', async () => {
     const { tenant, workerId, other } = await twoTokens();
     const scope = await findWorkerScope(database.store.tenant, hashToken(tenant.token));
     await revokeWorkerToken(database.store.tenant, scope?.tokenId ?? '');
@@ -355,7 +355,7 @@ describe('the name of a worker', () => {
     expect((await registerAs(third)).status).toBe(403);
   });
 
-  test('is free where another token has another name, and in another tenant', async () => {
+  test('a name is free where another token has another name, and in another tenant', async () => {
     const { other } = await twoTokens();
     expect((await registerAs(other, 'tester')).status).toBe(200);
     const elsewhere = await makeTenant(hosting.api);
@@ -372,7 +372,7 @@ describe('the name of a worker', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 403, 403, 403]);
   });
 
-  test('from before tokens were noted goes to the first that registers it', async () => {
+  test('a name without a recorded token goes to the first token that registers it', async () => {
     const { tenant, workerId, other } = await twoTokens();
     await database.db.updateTable('workers').set({ token_id: null }).where('tenant_id', '=', tenant.id).execute();
     expect((await post('heartbeat', { workerId, status: 'idle' }, tenant.token)).status).toBe(200);

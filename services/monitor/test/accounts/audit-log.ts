@@ -114,7 +114,7 @@ describe('the audit log of the API', () => {
   });
 
   describe('the export of the audit', () => {
-    test('is CSV whose formulas are texts when the format is csv', async () => {
+    test('exports CSV whose formulas are texts when the format is csv', async () => {
       const { status, headers, text } = await call('GET', '/api/audit/export?format=csv');
       expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
       expect(headers.get('content-disposition')).toMatch(/^attachment; filename="audit-[\d-]{10}\.csv"$/);
@@ -125,16 +125,16 @@ describe('the audit log of the API', () => {
       expect(text).toContain(`"'${FORMULA.replaceAll('"', '""')}"`);
     });
 
-    test('is the list of the API when the format is json', async () => {
+    test('exports the list of the API when the format is json', async () => {
       const { text } = await call('GET', '/api/audit/export?format=json&actor=olga');
       expect(JSON.parse(text)).toEqual((await list('?actor=olga')).items);
     });
 
-    test('is an empty list when no action matches', async () => {
+    test('exports an empty list when no action matches', async () => {
       expect(JSON.parse((await call('GET', '/api/audit/export?format=json&actor=nobody')).text)).toEqual([]);
     });
 
-    test('has every action once when it needs several pages', async () => {
+    test('exports every action once when the list has several pages', async () => {
       await database.db
         .insertInto('audit_log')
         .values(

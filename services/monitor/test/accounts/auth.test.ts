@@ -151,7 +151,7 @@ describe('with authentication configured', () => {
 });
 
 describe('guessing', () => {
-  test('after ten failed logins in five minutes even the right one waits for the window to end', async () => {
+  test('the right password waits for the window to end after ten failed logins in five minutes', async () => {
     for (let n = 0; n < 10; n += 1) expect((await login({ ...GOOD, password: `${n}` })).status).toBe(401);
     const refused = await login();
     expect([refused.status, refused.json]).toMatchObject([429, { code: 'RATE_LIMITED' }]);
@@ -162,7 +162,7 @@ describe('guessing', () => {
     expect((await login()).status).toBe(200);
   });
 
-  test('logins that succeed bring nobody nearer to the limit', async () => {
+  test('logins that succeed bring no caller nearer to the limit', async () => {
     for (let n = 0; n < 30; n += 1) expect((await login()).status).toBe(200);
     for (let n = 0; n < 9; n += 1) expect((await login({ ...GOOD, password: `${n}` })).status).toBe(401);
     for (let n = 0; n < 5; n += 1) expect((await login()).status).toBe(200);
@@ -234,7 +234,7 @@ describe('guessing', () => {
       expect(await auth.login(GOOD, '10.0.0.99')).toContain('SVC_SESSION=');
     });
 
-    test('is limited over all addresses, except where the name logged in before', async () => {
+    test('limits guesses over all addresses, except where the name logged in before', async () => {
       const auth = authOf([GOOD], now);
       await auth.login(GOOD, '10.9.9.9');
       for (let n = 0; n < 100; n += 1)

@@ -122,7 +122,7 @@ describe('deliveries of alerts', () => {
       expect(await rows()).toEqual([{ type: 'alert.raised', status: 'delivered', attempts: 1, error: null }]);
     });
 
-    test('that does not take it is tried five times more, later and later, by whatever monitor is there', async () => {
+    test('a webhook that fails is retried five times, later and later, by whatever monitor is there', async () => {
       receiver.status = 503;
       await raise();
       let waited = 0;
@@ -144,7 +144,7 @@ describe('deliveries of alerts', () => {
       expect(await rows()).toEqual([{ type: 'alert.raised', status: 'failed', attempts: 6, error: 'answers 503' }]);
     });
 
-    test('that leads elsewhere is not followed', async () => {
+    test('does not follow a redirect', async () => {
       receiver.status = 302;
       await raise();
       await round();
@@ -152,7 +152,7 @@ describe('deliveries of alerts', () => {
       expect((await rows())[0]).toMatchObject({ status: 'pending', error: 'answers 302' });
     });
 
-    test('that does not answer holds nobody up, and one that is gone is reported without its address', async () => {
+    test('a webhook that does not answer delays no other, and one that is gone is reported without its address', async () => {
       receiver.status = 0;
       await raise();
       await round();
@@ -163,7 +163,7 @@ describe('deliveries of alerts', () => {
       expect((await rows())[0]).toMatchObject({ error: 'cannot be reached: ECONNREFUSED', attempts: 2 });
     });
 
-    test('whose variable is not set is reported; one that left the configuration gets nothing more', async () => {
+    test('reports a webhook whose variable is not set; one that left the configuration gets nothing more', async () => {
       channels = [{ type: 'webhook', url: receiver.url, secretEnv: 'NOT_SET' }];
       await raise();
       await round();
@@ -177,7 +177,7 @@ describe('deliveries of alerts', () => {
   });
 
   describe('what is sent', () => {
-    test('is the beginning of an episode and its end, each once', async () => {
+    test('sends the beginning of an episode and its end, each once', async () => {
       await raise();
       at(30);
       await raise();
@@ -192,7 +192,7 @@ describe('deliveries of alerts', () => {
       });
     });
 
-    test('is nothing where the episode ended before anybody heard of it', async () => {
+    test('sends nothing when the episode ended before its first message', async () => {
       await raise();
       await resolve();
       await round();
@@ -200,7 +200,7 @@ describe('deliveries of alerts', () => {
       expect(await rows()).toMatchObject([{ status: 'dropped', attempts: 0 }]);
     });
 
-    test('is the end also where a try may have arrived without an answer', async () => {
+    test('sends the end also where an attempt may have arrived without an answer', async () => {
       receiver.status = 0;
       await raise();
       await round();
@@ -210,7 +210,7 @@ describe('deliveries of alerts', () => {
       expect(sentTypes()).toEqual(['alert.raised', 'alert.resolved']);
     });
 
-    test('is one message in four hours of an alert that comes and goes; one that stays is reported when they are over', async () => {
+    test('sends one message in four hours of an alert that comes and goes; one that stays is reported when they are over', async () => {
       await raise();
       await round();
       for (let n = 1; n <= 20; n += 1) {
@@ -229,14 +229,14 @@ describe('deliveries of alerts', () => {
       expect(sentTypes()).toEqual(['alert.raised', 'alert.resolved', 'alert.raised']);
     });
 
-    test('of two alerts is one message each', async () => {
+    test('sends one message for each of two alerts', async () => {
       await raise();
       await raise({ fingerprint: 'queue_age:2' });
       await round();
       expect(sentTypes()).toEqual(['alert.raised', 'alert.raised']);
     });
 
-    test('of a budget is one message for each threshold and day, and for an issue one ever', async () => {
+    test('sends one message of a budget for each threshold and day, and for an issue one ever', async () => {
       const day = { detector: 'budget_threshold', fingerprint: 'budget:day:80' };
       const issue = { detector: 'budget_threshold', fingerprint: 'budget:issue:5:80', issueNumber: 5 };
       for (const seconds of [0, HOUR, 25 * HOUR]) {
@@ -254,7 +254,7 @@ describe('deliveries of alerts', () => {
       expect(fingerprints).toEqual(['budget:day:80', 'budget:day:80', 'budget:day:90', 'budget:issue:5:80']);
     });
 
-    test('is sent by one monitor, however many there are', async () => {
+    test('one monitor sends a message, however many there are', async () => {
       const second = await connectedDoorbell(database.url);
       await raise();
       const both = [notifications, second].map(
@@ -265,7 +265,7 @@ describe('deliveries of alerts', () => {
       expect(sentTypes()).toEqual(['alert.raised']);
     });
 
-    test('is sent once also where two believe that they lead', async () => {
+    test('sends a message once also where two monitors act as leader', async () => {
       await raise();
       const both = ['one', 'two'].map(
         (name) => new AlertDeliverer({ ...parts(), lead: new Lead(notifications, name) }),
@@ -310,7 +310,7 @@ describe('deliveries of alerts', () => {
   });
 
   describe('a store that is away', () => {
-    test('is reported from memory, once, after its time, and so is its end; then it is recorded', async () => {
+    test('an outage is reported from memory, once, after its time, and so is its end; then it is recorded', async () => {
       const storeWatch = { isConnected: false, state: 'unreachable' };
       const watch = new OutageWatch({ ...parts(), storeWatch, instance: 'one:8090' });
       for (const seconds of [0, 59]) {
@@ -342,7 +342,7 @@ describe('deliveries of alerts', () => {
       ]);
     });
 
-    test('for a moment is not reported', async () => {
+    test('a short outage is not reported', async () => {
       const storeWatch = { isConnected: false, state: 'unreachable' };
       const watch = new OutageWatch({ ...parts(), storeWatch, instance: 'one:8090' });
       await watch.tick();

@@ -73,7 +73,7 @@ describe('the daily digest', () => {
   });
 
   describe('the digest of a day', () => {
-    test('is what /api/digest answers, in a signed message', async () => {
+    test('the signed message has the content of /api/digest', async () => {
       const bench = await makeBench(database.store, 'acme/shop');
       await admit(bench, 7);
       await round();
@@ -93,7 +93,7 @@ describe('the daily digest', () => {
       expect(taken?.headers['x-svc-signature']).toBe(`sha256=${signature}`);
     });
 
-    test('is sent once, whatever rounds and restarts follow, and again the next day', async () => {
+    test('sends the digest once, whatever rounds and restarts follow, and again the next day', async () => {
       for (let hour = 0; hour < 24; hour += 1) {
         await round();
         later(HOUR - 1);
@@ -104,7 +104,7 @@ describe('the daily digest', () => {
       expect(dates()).toEqual(['2026-03-01', '2026-03-02']);
     });
 
-    test('is not sent to a channel that does not want it', async () => {
+    test('sends no digest to a channel that does not want it', async () => {
       channels = channels.map((channel) => ({ ...channel, digest: false }));
       await round();
       expect(dates()).toEqual([]);
@@ -114,7 +114,7 @@ describe('the daily digest', () => {
       expect(receiver.taken[0]?.path).toBe('/hook/slack');
     });
 
-    test('is sent once by many monitors that all believe they lead', async () => {
+    test('many monitors that all act as leader send the digest once', async () => {
       const stores = [1, 2, 3, 4].map((n) =>
         database.open({ applicationName: `monitor-${n}`, clock: () => new Date('2026-03-01T00:00:05Z') }),
       );
@@ -124,7 +124,7 @@ describe('the daily digest', () => {
       expect(dates()).toEqual(['2026-03-01']);
     });
 
-    test('is tried again while nobody takes it, and is then the one that was written', async () => {
+    test('retries the digest as it was written until a channel accepts it', async () => {
       receiver.status = 503;
       await round();
       const port = new URL(receiver.url).port;
@@ -140,7 +140,7 @@ describe('the daily digest', () => {
       expect(bodies()).toHaveLength(1);
     });
 
-    test('of a day that began without a monitor is sent when one is back; of a whole day without, never', async () => {
+    test('sends the digest of a day that began without a monitor when one is back; of a whole day without, never', async () => {
       await round();
       at('2026-03-02T17:30:00Z');
       await round();
@@ -150,7 +150,7 @@ describe('the daily digest', () => {
       expect(dates()).toEqual(['2026-03-01', '2026-03-02', '2026-03-05']);
     });
 
-    test('goes to each channel once; one that is added hears at once, and nothing is kept where there is none', async () => {
+    test('goes to each channel once; one that is added gets it at once, and nothing is stored where there is none', async () => {
       const [hook] = channels;
       channels = [];
       await round();

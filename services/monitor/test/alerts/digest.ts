@@ -86,7 +86,7 @@ describe('the digest of the API', () => {
       expect((await digest())[field]).toBe(sum?.usd);
     });
 
-    test('what got worse, the largest magnitude first, with what went wrong in its repo in 7 days', async () => {
+    test('lists regressions, the largest magnitude first, with what went wrong in its repo in 7 days', async () => {
       await sql`
       update kpi_snapshots set regressed = kpi in ('block_rate', 'mean_turns'), relative_delta = 0.3,
         magnitude = case when kpi = 'block_rate' then 'medium' else 'large' end,

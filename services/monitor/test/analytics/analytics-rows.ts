@@ -41,7 +41,7 @@ describe('rows of figures', () => {
       }
     });
 
-    test('says the same under both names', async () => {
+    test('answers the same under both names', async () => {
       for (const name of BY_NAME) {
         const [one, other] = await Promise.all([
           call('GET', `/api/pipeline/${name}`),

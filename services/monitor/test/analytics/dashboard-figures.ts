@@ -12,7 +12,7 @@ describe('the dashboard', () => {
   const { env, at, iso, poll, read, polled, enter, spend } = testDashboard(database);
 
   describe('GET /dashboard', () => {
-    test('before the first poll it says so, and shows no part that has not been read', async () => {
+    test('the dashboard reports that it is before the first poll, and shows no part that has not been read', async () => {
       expect(await read()).toEqual({
         ...{ status: 'healthy', uptime: 42, alerts: [], costTotalUsd: 0, polledAt: null },
         agents: { monitor: expect.objectContaining({ agentName: 'monitor', reachable: true, costUsd: 0 }) },
@@ -20,7 +20,7 @@ describe('the dashboard', () => {
       });
     });
 
-    test('without a store it is unhealthy, and there all the same', async () => {
+    test('answers with the status unhealthy when there is no store', async () => {
       const bare = await serveApp();
       const answer = await bare.call('GET', '/dashboard');
       await bare.close();
@@ -174,7 +174,7 @@ describe('the dashboard', () => {
       });
     });
 
-    test('without anything to take them of, figures are null and counts zero', async () => {
+    test('figures are null and counts zero when there are no samples', async () => {
       const { metrics } = await polled();
       expect(metrics['Acme/Shop']).toMatchObject({
         ...{ repo: 'Acme/Shop', computedAt: iso(0), avgQueueWaitMs: null, oldestPendingAgeMs: null },

@@ -57,7 +57,7 @@ describe('the response of the dashboard', () => {
       ['gzip', 'gzip'],
       ['gzip', 'br;q=0, gzip'],
       [null, 'identity'],
-    ])('is encoded as %s when the caller accepts %s', async (encoding, accepted) => {
+    ])('encodes the response as %s when the caller accepts %s', async (encoding, accepted) => {
       await enter();
       await poll();
       const answer = await fetch(`${env.url}/dashboard`, { headers: { 'accept-encoding': accepted } });
@@ -67,7 +67,7 @@ describe('the response of the dashboard', () => {
       expect(await answer.json()).toEqual(await read());
     });
 
-    test('is compressed once for callers that come at the same time', async () => {
+    test('compresses the response once for callers that come at the same time', async () => {
       await enter();
       await poll();
       const lengths = await Promise.all(
@@ -77,7 +77,7 @@ describe('the response of the dashboard', () => {
       expect(Number(lengths[0])).toBeLessThan(JSON.stringify(await read()).length / 2);
     });
 
-    test('is as long for HEAD as for GET, and empty', async () => {
+    test('the response to HEAD is as long as that to GET, and empty', async () => {
       await poll();
       const [plain, head] = await Promise.all(
         ['GET', 'HEAD'].map((method) =>

@@ -80,7 +80,7 @@ describe('figures of a history', () => {
       }
   }
 
-  test('every endpoint says what the rows say: aggregated, half aggregated, not aggregated at all, for all, a tenant and a repo', async () => {
+  test('every endpoint agrees with the rows: aggregated, half aggregated, not aggregated at all, for all, a tenant and a repo', async () => {
     const ways = fc.record({
       seed: fc.integer(),
       aggregations: fc.constantFrom(null, 0, 1),
@@ -130,7 +130,7 @@ describe('figures of a history', () => {
   });
 
   describe('medians of more stays than are counted one by one', () => {
-    test('are within one percent, aggregated or not', async () => {
+    test('medians are within one percent, aggregated or not', async () => {
       for (const aggregated of [true, false]) {
         await clearHistory(database.db);
         await simulateHistory(database.db, { ...SIZE, seed: 3, aggregated });

@@ -66,7 +66,7 @@ describe('the scoreboard of agents', () => {
   });
 
   describe('the request', () => {
-    test('is answered without entries when nothing was merged', async () => {
+    test('answers without entries when nothing was merged', async () => {
       expect((await scoreboard('')).json).toEqual({
         window: '30d',
         tasks: 'all',
@@ -84,7 +84,7 @@ describe('the scoreboard of agents', () => {
       ['repo=shop', 400, 'INVALID_INPUT', /owner\/name/],
       ['tenant=nobody', 404, 'NOT_FOUND', /Tenant not found: nobody/],
       ['repo=no/such', 404, 'NOT_FOUND', /./],
-    ])('is refused for %s', async (query, status, code, error) => {
+    ])('refuses the request for %s', async (query, status, code, error) => {
       const answer = await scoreboard(query);
       expect(answer).toMatchObject({ status, json: { code, error: expect.stringMatching(error) } });
     });

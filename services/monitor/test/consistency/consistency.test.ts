@@ -73,7 +73,7 @@ describe('findings of consistency', () => {
   }
 
   describe('list', () => {
-    test('before the first look it is empty and its total unknown; afterwards both are real', async () => {
+    test('the list is empty and its total unknown before the first scan; afterwards both are real', async () => {
       const ids = await breakAll();
       expect(await list()).toEqual({
         items: [],
@@ -108,7 +108,7 @@ describe('findings of consistency', () => {
       expect((await list(query)).page).toEqual(page);
     });
 
-    test('is counted by kind, with zero for what there is none of', async () => {
+    test('counts findings by kind, with zero for kinds without any', async () => {
       await breakAll();
       await findings.refresh();
       const { registry } = createMetrics();
@@ -148,7 +148,7 @@ describe('findings of consistency', () => {
       expect((await list()).page.total).toBe(4);
     });
 
-    test('without a finding it answers 200 and null', async () => {
+    test('answers 200 and null when there is no finding', async () => {
       await admit(bench, 5);
       const answer = await repair(name, idOf(kind, 5));
       expect([answer.status, answer.json]).toEqual([200, { ok: true, finding: null }]);
@@ -199,7 +199,7 @@ describe('findings of consistency', () => {
   });
 
   describe('enqueue-orphan', () => {
-    test('without access to the host of the repo is 503', async () => {
+    test('answers 503 without access to the host of the repo', async () => {
       hostOf = () => null;
       const answer = await repair('enqueue-orphan', idOf('orphan_missing_from_pg', 90));
       expect(answerOf(answer)).toEqual([503, 'STORE_UNAVAILABLE']);
@@ -208,7 +208,7 @@ describe('findings of consistency', () => {
   });
 
   describe('clear-flag', () => {
-    test('is done in the name of the operator', async () => {
+    test('repairs in the name of the operator', async () => {
       const [id = ''] = await breakAll();
       await repair('clear-flag', id);
       const row = await findIssue(database.db, bench.tenantId, bench.repo.id, 1);
@@ -252,7 +252,7 @@ describe('counts of findings', () => {
   });
   afterAll(() => close());
 
-  test('before the first look nothing is counted, and it says so', async () => {
+  test('counts nothing before the first scan, and reports that', async () => {
     for (const path of PATHS) {
       expect((await call('GET', path)).json).toEqual({ total: 0, byKind: NONE, computedAt: null });
     }

@@ -52,7 +52,7 @@ const stateOf = async (number: number) =>
 const idsOf = ({ items }: Listed) => items.map(({ id }) => id);
 
 describe('list', () => {
-  test('before the first poll it is empty and its total unknown; afterwards both are real', async () => {
+  test('the list is empty and its total unknown before the first poll; afterwards both are real', async () => {
     await newDeadLetter();
     expect(await list()).toEqual({
       items: [],
@@ -140,7 +140,7 @@ describe('retry', () => {
     expect(deadLetter?.error).not.toBe(`no edge for ${issue}`);
   });
 
-  test('of two at once one wins, the other finds no dead letter', async () => {
+  test('one of two concurrent retries wins, the other finds no dead letter', async () => {
     const id = await newDeadLetter();
     const answers = await Promise.all([1, 2].map(() => call('POST', `/api/dead-letters/${id}/retry`)));
     const byStatus = answers.sort((a, b) => a.status - b.status).map(({ status, json }) => [status, json]);
@@ -195,7 +195,7 @@ describe('resolve', () => {
 });
 
 describe('resolve-all', () => {
-  test('is no id: it resolves every cached dead letter and counts them', async () => {
+  test('resolve-all is not an id: it resolves every cached dead letter and counts them', async () => {
     await newDeadLetter();
     await newDeadLetter();
     await deadLetters.refresh();
@@ -263,7 +263,7 @@ describe('failures', () => {
     for (const [method, path] of everyRoute(id)) expect((await call(method, path)).json).toEqual(unavailable);
   });
 
-  test('without any store every route is a 503', async () => {
+  test('every route answers 503 without any store', async () => {
     const bare = await serveApp();
     const answers: Answer[] = [];
     for (const [method, path] of everyRoute(UNKNOWN)) answers.push(await bare.call(method, path));

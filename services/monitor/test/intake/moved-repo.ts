@@ -171,7 +171,7 @@ describe('a repository that moves', () => {
       expect(await open()).toEqual([]);
     });
 
-    test('is merged under its new name when it is renamed with an open pull request', async () => {
+    test('merges the pull request under the new name when the repository is renamed meanwhile', async () => {
       await work('analyze', { outcome: 'analyzed', result: {} });
       await work('plan', { outcome: 'planned', result: { plan: 'Do it', plannedFiles: [] } });
       await settle();
@@ -197,7 +197,7 @@ describe('a repository that moves', () => {
       expect(pulls).toEqual([expect.objectContaining({ merged_at: expect.any(String) })]);
     });
 
-    test('is found by a poll when no webhook arrives, and its writes never failed before', async () => {
+    test('a poll finds the new name when no webhook arrives, and the writes never failed before', async () => {
       await rename(`cart-${serial}`);
       world.webhooks.length = 0;
       await work('analyze', { outcome: 'analyzed', result: {} });
@@ -260,7 +260,7 @@ describe('a repository that moves', () => {
   });
 
   describe('a repository that takes the name of a renamed one', () => {
-    test('is not acted on, and its deliveries change nothing', async () => {
+    test('ignores the other repository, and its deliveries change nothing', async () => {
       await rename(`cart-${serial}`);
       await addOnHost(slug);
       const taken = await openIssue(world, slug);
@@ -280,7 +280,7 @@ describe('a repository that moves', () => {
       expect(await isPaused()).toBe(false);
     });
 
-    test('is not worked on when the original was deleted: its tasks wait and people are alerted', async () => {
+    test('does not work on it when the original was deleted: its tasks wait and people are alerted', async () => {
       const { api } = world;
       await deleteOnHost();
       await addOnHost(slug);
@@ -334,7 +334,7 @@ describe('a repository that moves', () => {
   });
 
   describe('an archived repository', () => {
-    test('waits with its tasks and writes, says so, and goes on when it is unarchived', async () => {
+    test('waits with its tasks and writes, reports that, and continues when it is unarchived', async () => {
       const task = await claimNext('analyze');
       if (!task) throw new Error('no task');
       await asOwner('PATCH', `/repos/${slug}`, { archived: true });

@@ -152,7 +152,7 @@ describe('the token of a person', () => {
       expect((await world.api<{ state: string }>('GET', on(''))).state).toBe('open');
     });
 
-    test('is an assignee like other people', async () => {
+    test('the person is an assignee like other people', async () => {
       await world.api('PATCH', on(''), { assignees: [ANNA.login] });
       await settle();
       const { id } = await stored();
@@ -193,7 +193,7 @@ describe('the token of a person', () => {
   });
 
   describe('a marker that a stranger writes', () => {
-    test('gives no right, and silences nobody', async () => {
+    test('gives no right, and hides no comment', async () => {
       await say('/svc:pause\n\n<!-- svc:status -->', EVE);
       await settle();
       expect(await stored()).toMatchObject({ is_paused: false });

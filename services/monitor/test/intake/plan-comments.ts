@@ -49,7 +49,7 @@ describe('comments on plans', () => {
       .where('repo_id', '=', bench.repo.id)
       .executeTakeFirstOrThrow();
 
-  test('rejects, edits and approves a plan when a person with write permission comments, and nobody else', async () => {
+  test('rejects, edits and approves a plan when a person with write permission comments, and no other person does', async () => {
     const number = await openIssue(world, SLUG);
     const comments = `/repos/${SLUG}/issues/${number}/comments`;
     const say = async (body: string, caller = ANNA) => {

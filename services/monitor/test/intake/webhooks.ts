@@ -100,7 +100,7 @@ describe('the intake of webhooks', () => {
       expect((await issues()).map(({ issue_number }) => issue_number)).toEqual([1, 2]);
     });
 
-    test('of before the repo was enabled is read at once when it is', async () => {
+    test('reads an issue from before the repo was enabled at once when the repo is enabled', async () => {
       const [one, two] = slugs;
       await openIssue(world, one);
       await openIssue(world, two);
@@ -133,7 +133,7 @@ describe('the intake of webhooks', () => {
       expect(await syncOf(bench.repo.id)).toEqual(before);
     });
 
-    test('of a repo that fails hold up no other; the error is stored, shown for that repo and cleared', async () => {
+    test('polls of a repo that fails delay no other; the error is stored, shown for that repo and cleared', async () => {
       const [one, two] = slugs;
       const second = await makeBench(database.store, two);
       await openIssue(world, one);
@@ -163,7 +163,7 @@ describe('the intake of webhooks', () => {
       expect((await syncOf(bench.repo.id))?.error).toBeNull();
     });
 
-    test('take an error back also when the host then says that nothing changed', async () => {
+    test('take an error back also when the host then reports that nothing changed', async () => {
       const [one] = slugs;
       await poll();
       pass(30_000);
@@ -194,7 +194,7 @@ describe('the intake of webhooks', () => {
       expect(pollsOf(one)).toBe(2);
     });
 
-    test('are made by one replica', async () => {
+    test('one replica polls', async () => {
       const [one] = slugs;
       const otherBell = await connectedDoorbell(database.url);
       const other = pollerOn(otherBell);

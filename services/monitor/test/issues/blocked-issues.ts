@@ -105,14 +105,14 @@ describe('blocked issues', () => {
       });
     });
 
-    test('is answered from memory', async () => {
+    test('answers from memory', async () => {
       await blocked.refresh();
       const before = await list();
       await block(6, 'failure-blocked', 1, null);
       expect(await list()).toEqual(before);
     });
 
-    test('without a store it is a 503', async () => {
+    test('answers 503 without a store', async () => {
       const bare = await serveApp();
       const { json } = await bare.call('GET', '/api/blocked-issues');
       await bare.close();

@@ -65,8 +65,8 @@ describe('actions on many issues', () => {
   const act = async (body: Record<string, unknown>) => (await post(body)).json as never as Answer;
   const numbers = ({ issues }: Answer) => issues.map(({ issueNumber }) => issueNumber);
 
-  describe('nothing is done unless it is said so', () => {
-    test('without dryRun the response says what would be changed', async () => {
+  describe('nothing is changed without dryRun false', () => {
+    test('returns what would be changed when dryRun is absent', async () => {
       const answer = await act({ action: 'cancel', filter: { repo: repo() } });
       expect(answer).toEqual({
         ok: true,
@@ -125,7 +125,7 @@ describe('actions on many issues', () => {
         /reason must be a non-blank string/,
       ],
       ['no JSON', '{', 'INVALID_JSON', /Invalid JSON body/],
-    ])('%s is a 400 that says what is wrong', async (_what, body, code, error) => {
+    ])('%s is a 400 that names what is wrong', async (_what, body, code, error) => {
       const answer = await post(body);
       expect(answer.json).toEqual({ status: 400, code, error: expect.stringMatching(error) });
     });
@@ -165,7 +165,7 @@ describe('actions on many issues', () => {
       ['its fingerprint', { fingerprint: fingerprint(ERROR) }, [2, 3]],
       ['issueNumbers', { issueNumbers: [1, 4, 99] }, [1, 4]],
       ['several that all hold', { isBlocked: true, issueNumbers: [1, 4] }, [4]],
-    ])('by %s', async (_what, filter, expected) => {
+    ])('filters by %s', async (_what, filter, expected) => {
       expect(numbers(await act({ action: 'pause', filter: { repo: repo(), ...filter } }))).toEqual(expected);
     });
 
@@ -218,7 +218,7 @@ describe('actions on many issues', () => {
       expect(bulkId).toEqual(expect.any(String));
     });
 
-    test('what fails is reported with its reason and does not stop the others', async () => {
+    test('reports a failed issue with its reason and continues with the others', async () => {
       const answer = await act({
         action: 'transition',
         targetState: 'needs-clarification',

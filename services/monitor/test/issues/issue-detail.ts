@@ -72,7 +72,7 @@ describe('the detail of an issue', () => {
     );
 
   describe('GET digest', () => {
-    test('of an issue in work: its tasks, and no problem', async () => {
+    test('the digest of an issue in work has its tasks, and no problem', async () => {
       const { json } = await get('digest');
       expect(json).toEqual({
         issue: {
@@ -94,7 +94,7 @@ describe('the detail of an issue', () => {
       });
     });
 
-    test('of a blocked one: its class, what failed lately and what would help', async () => {
+    test('the digest of a blocked issue has its class, the latest failures and what would help', async () => {
       await failWith('the host answered 502');
       await put({ state: 'failure-blocked', is_blocked: true, block_reason: 'agent_timeout', auto_unblock_count: 2 });
       await put({ block_classification: 'transient', blocked_from_state: 'analyzing' });
@@ -301,7 +301,7 @@ describe('the detail of an issue', () => {
   });
 
   describe('GET artefacts', () => {
-    test('of an issue and of a run: all of them, oldest first', async () => {
+    test('returns all artefacts of an issue and of a run, oldest first', async () => {
       const runId = await leave('one', 'two');
       const all = {
         items: ['one', 'two'].map((body, n) => ({
@@ -321,7 +321,7 @@ describe('the detail of an issue', () => {
       expect((await call('GET', `/api/runs/${runId}/artefacts`)).json).toEqual(all);
     });
 
-    test('of every run of the issue', async () => {
+    test('returns the artefacts of every run of the issue', async () => {
       const runId = await leave('first');
       await sql`
       insert into artefacts (tenant_id, run_id, issue_id, kind, media_type, title, body)
@@ -336,7 +336,7 @@ describe('the detail of an issue', () => {
       expect(run).toMatchObject({ items: [{ issueId }, { issueId: null, body: 'of the repo' }] });
     });
 
-    test('what weighs too much all together is cut from the oldest on, and says so', async () => {
+    test('cuts artefacts that are too large all together from the oldest on, and reports it', async () => {
       const runId = await leave('old');
       await sql`
       insert into artefacts (tenant_id, run_id, issue_id, kind, media_type, title, body)
@@ -362,7 +362,7 @@ describe('the detail of an issue', () => {
   });
 
   describe('GET why', () => {
-    test('is the record that connections read', async () => {
+    test('returns the record that connections read', async () => {
       const { status, json } = await get('why');
       expect([status, json]).toEqual([
         200,

@@ -79,7 +79,7 @@ describe('actions on an issue', () => {
       ['a segment too many', 'acme/shop/1/2', 'NOT_FOUND', 'Not found'],
       ['a segment too few', 'acme/1', 'NOT_FOUND', 'Not found'],
       ['an escape that is none', 'acme/shop/%ZZ', 'NOT_FOUND', 'Not found'],
-      ['a tenant that nobody can be called', 'acme/shop/1/pause?tenant=%00&', 'NOT_FOUND', 'Repo not found: acme/shop'],
+      ['an impossible name of a tenant', 'acme/shop/1/pause?tenant=%00&', 'NOT_FOUND', 'Repo not found: acme/shop'],
     ])('%s', async (_what, path, code, error) => {
       const refusal = { error, code, status: 404 };
       const [before, query = ''] = path.split('/pause');

@@ -88,7 +88,7 @@ describe('the timeline of an issue', () => {
       });
     });
 
-    test('is stale when nothing has happened for as long as work may stall, and never when it is done', async () => {
+    test('an issue is stale when nothing has happened for as long as work may stall, and never when it is done', async () => {
       at(14 * MINUTE);
       expect(await timeline()).not.toHaveProperty('staleSinceMs');
       at(15 * MINUTE);
@@ -101,7 +101,7 @@ describe('the timeline of an issue', () => {
       expect(await timeline()).not.toHaveProperty('staleSinceMs');
     });
 
-    test('of a very long story the newest part', async () => {
+    test('returns the newest part of a very long history', async () => {
       await sql`
       insert into issue_events (tenant_id, issue_id, actor_type, status, state, created_at)
       select ${bench.tenantId}, ${issueId}, 'agent', 'step ' || n, 'analyzing', ${iso(1)}::timestamptz + n * interval '1 s'
@@ -154,7 +154,7 @@ describe('the timeline of an issue', () => {
       });
     });
 
-    test('without a store there is none of any repo, and a bad number is refused before that', async () => {
+    test('returns no timeline of any repo without a store, and refuses a bad number before that', async () => {
       const bare = await serveApp();
       const answers = [
         await bare.call('GET', '/api/timeline/acme/shop/7'),
@@ -167,7 +167,7 @@ describe('the timeline of an issue', () => {
       ]);
     });
 
-    test('an unexpected failure says what failed and no more', async () => {
+    test('an unexpected failure names what failed and no more', async () => {
       await sql`alter table issues rename column title to title_gone`.execute(database.db);
       const { json } = await get();
       await sql`alter table issues rename column title_gone to title`.execute(database.db);

@@ -89,7 +89,7 @@ describe('recall by meaning', () => {
     expect((await world.retrieve(`agent=developer&issue=${issue}`)).retrievalContext.embeddingError).toBeNull();
   });
 
-  test('says that nothing answers, or that the key is missing, and never the key', async () => {
+  test('reports that nothing answers, or that the key is missing, and never the key', async () => {
     const issue = await world.issueThat('Refund', '');
     const endpoint = { url: 'http://127.0.0.1:9', model: 'm', apiKeyEnv: null, dimensions: null, timeoutMs: 500 };
     world.database.clock.now = new Date('2026-05-02T00:00:00Z');

@@ -98,7 +98,7 @@ describe('findings', () => {
       ]);
     });
 
-    test('is cut down by status, category and severity', async () => {
+    test('filters the list by status, category and severity', async () => {
       await find(finding(), finding({ title: 'Second', severity: 'high', category: 'design' }));
       const titles = async (query: string) => (await list(query)).items.map(({ title }) => title);
       expect(await titles('&severity=high')).toEqual(['Second']);
@@ -120,7 +120,7 @@ describe('findings', () => {
       expect([status, json]).toEqual([400, { error: expect.any(String), code: 'INVALID_INPUT', status: 400 }]);
     });
 
-    test('says that a repo is unknown', async () => {
+    test('reports that a repo is unknown', async () => {
       const { status, json } = await call('GET', '/api/findings?repo=acme/nothing');
       expect([status, json]).toEqual([404, { error: 'Repo not found: acme/nothing', code: 'NOT_FOUND', status: 404 }]);
     });
@@ -146,7 +146,7 @@ describe('findings', () => {
       expect((await ofIssue(second, '?limit=999')).page.limit).toBe(200);
     });
 
-    test('is empty for an unknown issue or repo', async () => {
+    test('the list is empty for an unknown issue or repo', async () => {
       expect((await ofIssue(99_999)).items).toEqual([]);
       expect((await call('GET', '/api/issues/acme/nothing/1/findings')).status).toBe(200);
     });
@@ -164,7 +164,7 @@ describe('findings', () => {
   });
 
   describe('what is found again', () => {
-    test('is one finding with its newest words; another place or kind is another', async () => {
+    test('a repeated finding is one finding with its newest text; another position or kind is another', async () => {
       await find(finding());
       await find(finding({ summary: 'Newer.' }));
       await find(finding({ evidence: [{ kind: 'file', path: 'src/other.ts' }] }));
@@ -178,7 +178,7 @@ describe('findings', () => {
       expect(rows.map((row) => row.occurrences)).toEqual([2, 1, 1]);
     });
 
-    test('is open again when it was resolved, and of the issue that met it', async () => {
+    test('a resolved finding that is found again is open again, and belongs to the issue that found it', async () => {
       const { id } = await findOne();
       expect((await movedTo(id, 'resolve')).resolvedAt).not.toBeNull();
       const again = await find(finding());
@@ -209,7 +209,7 @@ describe('findings', () => {
       [['resolve'], 'reopen', 'open'],
       [['dismiss'], 'reopen', 'open'],
     ];
-    test.each(ways)('after %j, %s leads to %s', async (before, name, to) => {
+    test.each(ways)('a finding after %j: %s leads to %s', async (before, name, to) => {
       const { id } = await findOne();
       for (const each of before) await movedTo(id, each);
       expect(await movedTo(id, name)).toMatchObject({ id, status: to });
@@ -222,7 +222,7 @@ describe('findings', () => {
       ...['accept', 'resolve', 'dismiss'].map((name): [string[], string] => [['resolve'], name]),
       ...['accept', 'resolve', 'dismiss'].map((name): [string[], string] => [['dismiss'], name]),
     ];
-    test.each(refused)('after %j, %s is refused and changes nothing', async (before, name) => {
+    test.each(refused)('a finding after %j: %s is refused and changes nothing', async (before, name) => {
       const { id } = await findOne();
       for (const each of before) await movedTo(id, each);
       const was = (await list()).items;
@@ -231,7 +231,7 @@ describe('findings', () => {
       expect((await list()).items).toEqual(was);
     });
 
-    test('of one that was superseded are all refused', async () => {
+    test('refuses every move of a superseded finding', async () => {
       const { id } = await findOne();
       await database.db.updateTable('findings').set({ status: 'superseded' }).execute();
       for (const name of ['accept', 'resolve', 'dismiss', 'reopen']) {
@@ -239,7 +239,7 @@ describe('findings', () => {
       }
     });
 
-    test('of unknown objects are answered 404', async () => {
+    test('answers 404 to moves of unknown objects', async () => {
       for (const id of [UNKNOWN, 'x', '%00']) {
         const { status, json } = await move(id, 'accept');
         expect([id, status, (json as never as { code: string }).code]).toEqual([id, 404, 'NOT_FOUND']);

@@ -3,7 +3,7 @@ import { finding, workOn } from '../workers/agent-work.ts';
 import { world } from './world.ts';
 
 describe('what agents say is worth knowing', () => {
-  test('is a candidate, with what it is about and what it rests on', async () => {
+  test('a report of an agent is a candidate, with its subject and its evidence', async () => {
     await world.learn([{}]);
     const { items, page } = await world.list();
     expect(page).toEqual({ total: 1, limit: 200, offset: 0, hasMore: false });
@@ -75,7 +75,7 @@ describe('the list', () => {
     ['min_confidence=0.6', 'B'],
     ['source=report&kind=invariant', 'A'],
     ['limit=1&offset=1', 'A'],
-  ])('is cut down by %s', async (query, title) => {
+  ])('filters the list by %s', async (query, title) => {
     world.database.clock.now = new Date('2026-01-01T00:00:00Z');
     await world.learn([{ title: 'A' }]);
     world.database.clock.now = new Date('2026-01-02T00:00:00Z');

@@ -37,7 +37,7 @@ describe('moves', () => {
     ['approved', ['approve']],
     ['dismissed', ['approve', 'dismiss', 'supersede']],
     ['superseded', ['approve', 'dismiss', 'supersede']],
-  ])('of what is %s, %j are refused', async (status, names) => {
+  ])('a %s item refuses the moves %j', async (status, names) => {
     const { id } = await world.learnOne();
     const other = await world.learnOne({ title: 'Other' });
     await world.stand(status, id);
@@ -71,7 +71,7 @@ describe('moves', () => {
   });
 });
 
-test('what nobody saw or was given for 90 days is dismissed, and may come back as something new', async () => {
+test('an item that was neither seen nor given for 90 days is dismissed, and may return as a new one', async () => {
   world.database.clock.now = new Date('2026-01-01T00:00:00Z');
   await world.learn([{ title: 'Old' }, { title: 'Used' }, { title: 'Approved' }]);
   const idOf = async (title: string) => (await world.list()).items.find((item) => item.title === title)?.id ?? '';

@@ -40,7 +40,7 @@ async function payloadSnippets(issueNumber: number) {
 const omittedIn = ({ omitted }: Retrieved) => Object.fromEntries(omitted.map(({ reason, count }) => [reason, count]));
 
 describe('retrieval', () => {
-  test('gives what fits the issue, says why, and shows how it was found', async () => {
+  test('gives what fits the issue, names the reason, and shows how it was found', async () => {
     await map();
     await world.learn([
       { title: 'Refunds are booked once', evidence: [{ ...NOTHING, type: 'file', path: 'src/refunds.ts' }] },
@@ -143,7 +143,7 @@ describe('retrieval', () => {
     expect((await world.retrieve(`agent=developer&issue=${issue}`)).tokenEstimate).toBeLessThanOrEqual(100);
   });
 
-  test('of a reviewer goes by the files that the pull request changes', async () => {
+  test('retrieval of a reviewer uses the files that the pull request changes', async () => {
     await map();
     await world.learn([
       { title: 'Mails at night', scopes: [{ kind: 'path', ref: 'src' }] },

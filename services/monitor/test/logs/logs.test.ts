@@ -232,7 +232,7 @@ describe('the search of logs', () => {
       expect(entries.map(({ agent }) => agent)).toEqual(['monitor', 'hosted-api', 'hosted-api', 'monitor']);
     });
 
-    test('of two entries with one timestamp the later line is the newer one', async () => {
+    test('the later line of two entries with one timestamp is the newer one', async () => {
       await put('monitor.log', line(1, 'first'), line(1, 'second'));
       expect((await search()).msgs).toEqual(['second', 'first']);
     });
@@ -322,7 +322,7 @@ describe('the search of logs', () => {
   describe('a needle', () => {
     const plain = fc.string({ unit: fc.constantFrom(...'aAbBzZkK1-" {'), minLength: 1, maxLength: 6 });
 
-    test('is found in the lines that have it, in any spelling', () => {
+    test('finds a needle in the lines that have it, in any spelling', () => {
       fc.assert(
         fc.property(plain, fc.array(plain, { maxLength: 8 }), (text, lines) => {
           const bytes = Buffer.from(lines.map((one) => `${one}\n`).join(''));
@@ -355,7 +355,7 @@ describe('the search of logs', () => {
       expect(await now()).toEqual(['4']);
     });
 
-    test('is exact over many blocks, also with lines out of order and lines longer than a block', async () => {
+    test('the index is exact over many blocks, also with lines out of order and lines longer than a block', async () => {
       const long = 'y'.repeat(1_500_000);
       const lines = Array.from({ length: 12_000 }, (_, n) => line((n * 7919) % 12_000, `m${n} ${'x'.repeat(250)}`));
       lines.splice(5_000, 0, line(20_000, long));
@@ -426,7 +426,7 @@ describe('folded text', () => {
     const unit = fc.constantFrom('a', 'A', 'b', 'é', 'É', 'ß', 'ı', 'K', 'ſ', '.', '\ud83d');
     const text = (maxLength: number) => fc.string({ unit, maxLength });
 
-    test('is found exactly when a regular expression finds it', () => {
+    test('finds a text exactly when a regular expression finds it', () => {
       fc.assert(
         fc.property(text(5), text(30), (needle, haystack) => {
           expect(new FoldedText(needle).isIn(haystack)).toBe(new RegExp(RegExp.escape(needle), 'i').test(haystack));
@@ -435,7 +435,7 @@ describe('folded text', () => {
       );
     });
 
-    test('is found wherever it stands in any text', () => {
+    test('finds a text at any position of any text', () => {
       fc.assert(
         fc.property(fc.string(), fc.string({ minLength: 1 }), fc.string(), (before, needle, after) => {
           expect(new FoldedText(needle).isIn(before + needle.toUpperCase().toLowerCase() + after)).toBe(

@@ -79,7 +79,7 @@ describe('scans of the code map', () => {
 
   const scans = () => database.db.selectFrom('tasks').select(['repo_id', 'task_type', 'status']).execute();
 
-  test('of several monitors one enqueues the scans, and another when that one is gone', async () => {
+  test('one of several monitors enqueues the scans, and another when that one is gone', async () => {
     const first = await makeBench(database.store, 'acme/shop');
     const [one, two] = bells.map((bell) => scansTick(first.engine, new Lead(bell, 'code-map-scans')));
     await one?.();

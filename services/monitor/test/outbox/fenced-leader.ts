@@ -89,7 +89,7 @@ describe('a leader that was fenced', () => {
     expect(await entry()).toMatchObject({ status: 'pending', attempts: 0, attempt_started_at: expect.any(String) });
   });
 
-  test('ends its leadership and takes a new one when it was frozen and nobody took over', async () => {
+  test('ends its leadership and takes a new one when it was frozen and no other one took over', async () => {
     const lead = new Lead(frozen, 'another');
     const first = await lead.hold();
     elapsed += IDLE_SESSION_TIMEOUT_MS;

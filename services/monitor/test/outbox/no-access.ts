@@ -199,7 +199,7 @@ describe('an installation without access', () => {
       expect(new Set((await entries()).map(({ status }) => status))).toEqual(new Set(['complete']));
     });
 
-    test('are given up when the host refuses them for another reason', async () => {
+    test('gives writes up when the host refuses them for another reason', async () => {
       await drain();
       await database.db
         .updateTable('projections')

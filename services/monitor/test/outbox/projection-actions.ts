@@ -35,7 +35,7 @@ describe('actions on writes', () => {
   const NO = { status: 'refused' as const, httpStatus: 422, message: 'no', kind: 'other' as const };
 
   describe('list', () => {
-    test('without a status: pending and failed, newest first, with the repo as the host spells it', async () => {
+    test('lists pending and failed entries without a status, newest first, with the repo as the host spells it', async () => {
       await send(NO);
       const [newest] = await list();
       expect(newest).toMatchObject({ repoOwner: 'Acme', repoName: 'Shop', issueNumber: number, clientType: 'sandbox' });

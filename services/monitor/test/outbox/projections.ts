@@ -112,7 +112,7 @@ describe('the executor of writes', () => {
       expect(attempts).toEqual(Array(4).fill({ outcome: 'ok' }));
     });
 
-    test('whose answer was lost is not done twice, even if the host cannot be asked at first', async () => {
+    test('a write whose answer was lost is not done twice, even if the host cannot be queried at first', async () => {
       const number = await issueWith(comment('once'));
       const executor = executorOn();
       world.sandbox.failNext({ drop: 'after', match: { method: 'POST', path: '/comments' } });
@@ -142,7 +142,7 @@ describe('the executor of writes', () => {
       expect(await texts(number)).toEqual(['once']);
     });
 
-    test('that a killed process had sent is found on the host by the next one', async () => {
+    test('the next process finds a write on the host that a killed one had sent', async () => {
       const number = await issueWith(comment('once'));
       const [entry] = await sendable(bench.engine, 'sandbox', 10);
       const sending = entry && (await beginSending(bench.engine, entry.tenant_id, entry.id));
@@ -154,7 +154,7 @@ describe('the executor of writes', () => {
       expect((await rows())[0]).toMatchObject({ status: 'complete' });
     });
 
-    test('that the host refuses for good holds its own lane and no other', async () => {
+    test('a write that the host refuses permanently blocks its own lane and no other', async () => {
       const number = await issueWith(comment('refused'), comment('held'), label('svc:planning'));
       const other = await issueWith(comment('free'));
       world.sandbox.failNext({ status: 403, match: { method: 'POST', path: `/issues/${number}/comments` } });
@@ -167,7 +167,7 @@ describe('the executor of writes', () => {
   });
 
   describe('the host is spared', () => {
-    test('after a rate limit nothing goes out until the time it named, and no attempt is spent', async () => {
+    test('sends nothing after a rate limit until the time it named, and spends no attempt', async () => {
       await issueWith(comment('one'));
       await issueWith(comment('two'));
       const executor = executorOn({ host: { ...world.host.vcs, execute: limitedOnce() } });
@@ -197,7 +197,7 @@ describe('the executor of writes', () => {
     }
     const wishMore = () => issueWith(comment('three'));
 
-    test('without budget left nothing goes out', async () => {
+    test('sends nothing when no budget is left', async () => {
       const number = await issueWith(comment('one'), comment('two'));
       const budget = new WriteBudget(() => ({ perMinute: 1, perHour: 500 }), now);
       const vcs = world.host.vcs;

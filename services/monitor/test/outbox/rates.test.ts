@@ -32,7 +32,7 @@ describe('the write budget', () => {
       );
     });
 
-    test('what was spent comes back when its minute and its hour are over', () => {
+    test('a spent write is free again when its minute and its hour are over', () => {
       let time = 0;
       const budget = new WriteBudget(
         () => LIMITS,
@@ -102,7 +102,7 @@ describe('the write budget', () => {
       expect(budget.reserve(1)).toBeNull();
     });
 
-    test('only requests that change something are counted', async () => {
+    test('counts only requests that change something', async () => {
       const budget = new WriteBudget(
         () => LIMITS,
         () => new Date(0),
@@ -133,12 +133,12 @@ describe('the rate of the host', () => {
   }
   const inMinutes = (minutes: number) => String(NOW / 1_000 + minutes * 60);
 
-  test('a host that has said nothing limits nobody', async () => {
+  test('a host that has reported no limit has none', async () => {
     const reading = await readingOf([200, {}]);
     expect([reading.remaining, reading.limitedMinutes()]).toEqual([null, 0]);
   });
 
-  test('what is left is that of the last answer, searches apart', async () => {
+  test('the remaining budget is that of the last response, searches apart', async () => {
     const search = { 'x-ratelimit-remaining': '3', 'x-ratelimit-resource': 'search' };
     expect((await readingOf([200, { 'x-ratelimit-remaining': '4999' }], [200, search])).remaining).toBe(4_999);
   });

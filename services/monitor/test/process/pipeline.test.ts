@@ -126,7 +126,7 @@ describe('the pipeline of a monitor', () => {
     await until('what happened meanwhile is applied', () => isShown(world, slug, number));
   });
 
-  test('without a host nothing is polled or written, and the outbox is off', async () => {
+  test('polls and writes nothing without a host, and the outbox is off', async () => {
     const pipeline = await pipelineOn(database.url, []);
     pipeline.start();
     await until('the store is connected', () => pipeline.health().poll === 'ok');
@@ -261,7 +261,7 @@ describe('problems of loops', () => {
     expect(await open.execute()).not.toContainEqual({ fingerprint });
   });
 
-  test('is not ready before the event stream runs', async () => {
+  test('the monitor is not ready before the event stream runs', async () => {
     const { run, ready } = await monitorWith(async () => undefined);
     expect(await ready()).toEqual({ status: 503, loops: [] });
     await run('stream');

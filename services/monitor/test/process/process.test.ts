@@ -24,7 +24,7 @@ const run = (env: Record<string, string> = {}) => {
 };
 
 describe('a start', () => {
-  test('without any setting serves, answers 503 where a store is needed, and ends well on SIGTERM', async () => {
+  test('a start without any setting serves, answers 503 where a store is needed, and ends well on SIGTERM', async () => {
     const monitor = run();
     const call = await monitor.listening();
     expect((await call('GET', '/health')).json).toEqual({ status: 'healthy', uptime: expect.any(Number) });
@@ -43,7 +43,7 @@ describe('a start', () => {
     expect(await monitor.exited).toBe(0);
   });
 
-  test('without a store lists the configured agents with their health', async () => {
+  test('a start without a store lists the configured agents with their health', async () => {
     const path = configFile('agents: {dev: {url: "http://127.0.0.1:1/health"}, rev: {url: "http://127.0.0.1:1/"}}');
     const monitor = run({ PIPELINE_CONFIG: path });
     const call = await monitor.listening();
@@ -59,7 +59,7 @@ describe('a start', () => {
     expect(await monitor.exited).toBe(0);
   });
 
-  test('with store and password serves callers that know it', async () => {
+  test('a start with store and password serves callers that have it', async () => {
     const path = configFile('agents: {monitor: {auth: {username: olga, passwordEnv: OLGAS_WORD}}}');
     const monitor = run({ DATABASE_URL: database.url, PIPELINE_CONFIG: path, OLGAS_WORD: 'pw' });
     const call = await monitor.listening();
@@ -74,7 +74,7 @@ describe('a start', () => {
     expect(await monitor.exited).toBe(0);
   });
 
-  test('goes on where the store cannot be reached, and says so', async () => {
+  test('goes on where the store cannot be reached, and reports that', async () => {
     const monitor = run({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
     const call = await monitor.listening();
     expect((await call('GET', '/health')).status).toBe(200);
@@ -122,7 +122,7 @@ describe('a start that cannot be ends with 78 and one line for each problem', ()
     return monitor.output.err.trimEnd().split('\n');
   };
 
-  test('in the configuration file', async () => {
+  test('reports a problem in the configuration file', async () => {
     const path = configFile('repos: [{slug: x}]\npollIntervals: {monitor: soon}\n');
     expect(await refused({ PIPELINE_CONFIG: path })).toEqual([
       `PIPELINE_CONFIG ${path}: repos[0].slug: must be owner/name`,
@@ -134,7 +134,7 @@ describe('a start that cannot be ends with 78 and one line for each problem', ()
     expect(await refused({ PIPELINE_CONFIG: none })).toEqual([expect.stringContaining(`${none}: cannot be read`)]);
   });
 
-  test('in the environment', async () => {
+  test('reports a problem in the environment', async () => {
     const path = configFile('agents: {monitor: {auth: {username: olga, passwordEnv: OLGAS_WORD}}}');
     expect(await refused({ PIPELINE_CONFIG: path })).toEqual([
       expect.stringContaining(`PIPELINE_CONFIG ${path}: OLGAS_WORD: must be set`),
@@ -152,7 +152,7 @@ describe('a start that cannot be ends with 78 and one line for each problem', ()
     ]);
   });
 
-  test('in the address of the store', async () => {
+  test('reports a problem in the address of the store', async () => {
     const address = new URL(database.adminUrl);
     address.pathname = '/pipeline_no_such_database';
     expect(await refused({ DATABASE_URL: address.href })).toEqual([
@@ -160,7 +160,7 @@ describe('a start that cannot be ends with 78 and one line for each problem', ()
     ]);
   });
 
-  test('in the schema, with the command that corrects it', async () => {
+  test('reports a problem in the schema, with the command that corrects it', async () => {
     const empty = 'pipeline_without_schema';
     const server = databaseUrl(database.adminUrl, 'postgres');
     await execute(server, `create database ${empty}`);

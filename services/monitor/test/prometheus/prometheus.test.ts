@@ -40,7 +40,7 @@ describe('metrics of the monitor', () => {
   }
 
   describe('/prometheus', () => {
-    test('has every metric, needs no authentication, and names no issue', async () => {
+    test('the response has every metric, needs no authentication, and names no issue', async () => {
       const bench = await makeBench(database.store, 'acme/shop');
       await admit(bench, 4711);
       await addDeadLetter(bench, 4712);
@@ -62,7 +62,7 @@ describe('metrics of the monitor', () => {
       );
     });
 
-    test('is good text by the word of promtool', async () => {
+    test('promtool accepts the text', async () => {
       const found = spawnSync('promtool', ['--version']);
       if (found.error) {
         process.stdout.write('promtool is missing (Debian: apt-get install prometheus): the text is not checked\n');
@@ -85,7 +85,7 @@ describe('metrics of the monitor', () => {
       expect(text).toContain('# TYPE svc_time_seconds summary\nsvc_time_seconds{quantile="0.5"} 3');
     });
 
-    test('is there without a store', async () => {
+    test('serves metrics without a store', async () => {
       const served = await serveApp();
       cleanups.push(served.close);
       const answer = await served.call('GET', '/prometheus');
@@ -93,7 +93,7 @@ describe('metrics of the monitor', () => {
       expect(answer.text).toContain('svc_up 1');
     });
 
-    test('is compressed for a server that accepts it, as Prometheus does', async () => {
+    test('compresses the response for a server that accepts it, as Prometheus does', async () => {
       const served = await serveApp({ registry: createMetrics({ processMetrics: true }).registry });
       cleanups.push(served.close);
       const answer = await fetch(`${served.url}/prometheus`, { headers: { 'accept-encoding': 'gzip' } });
@@ -107,7 +107,7 @@ describe('metrics of the monitor', () => {
 });
 
 describe('the text of metrics', () => {
-  test('one text of the metrics serves everybody for as long as it is kept, and not longer', async () => {
+  test('one text of the metrics serves all requests for as long as it is kept, and not longer', async () => {
     let made = 0;
     let ms = 5;
     const metrics = metricsText({ metrics: async () => `${++made}` }, 1_000, () => ms);
@@ -119,7 +119,7 @@ describe('the text of metrics', () => {
     expect(await text()).toBe('2');
   });
 
-  test('a text that could not be made serves nobody else', async () => {
+  test('a text that could not be made serves no other request', async () => {
     let made = 0;
     const metrics = async () => {
       made += 1;

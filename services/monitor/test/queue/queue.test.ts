@@ -163,7 +163,7 @@ describe('waits of the queue', () => {
   });
 
   describe('how long a task waited', () => {
-    test('is counted once, also for work that ended before anybody looked', async () => {
+    test('counts a wait once, also for work that ended before the first read', async () => {
       await admit(bench, issue);
       expect(await look()).toEqual([]);
       at(7);
@@ -379,7 +379,7 @@ describe('the task queue', () => {
       expect(await read('/api/pipeline/task-queue')).toMatchObject({ pendingTaskCount: 3, projectedDrainMs: null });
     });
 
-    test('from 5 samples on: the median of the agent in the repo, and what all pending ones come to', async () => {
+    test('estimates the wait from 5 samples on: the median of the agent in the repo, and the sum of all pending ones', async () => {
       await ran([300]);
       await taskQueue.refresh();
       const { tasks, projectedDrainMs } = (await read('/pipeline/task-queue')) as never as {

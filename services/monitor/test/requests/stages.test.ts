@@ -260,7 +260,7 @@ describe('origins', () => {
       expect((await reload({})).status).toBe(409);
     });
 
-    test('nobody can be logged in or out by a page of another origin', async () => {
+    test('a page of another origin can log no user in or out', async () => {
       const { call } = await serve({ auth: authOf([OLGA]) });
       for (const path of ['/api/auth/login', '/api/auth/logout'])
         expect((await call('POST', path, { body: OLGA, headers: FOREIGN })).json).toMatchObject({

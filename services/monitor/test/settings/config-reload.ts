@@ -145,7 +145,7 @@ describe('a reload of the configuration', () => {
         400,
       ],
     ] as const)(
-      'of a file %s changes nothing, is kept and is an alert until a good one',
+      'a reload of a file %s changes nothing, is stored and is an alert until a good one',
       async (_name, text, code, status) => {
         const monitor = await startMonitor('one', 'costLimits: {dailyUsd: 5}');
         const before = await stored();
@@ -173,7 +173,7 @@ describe('a reload of the configuration', () => {
       },
     );
 
-    test('without a file is a conflict, and no outcome', async () => {
+    test('a reload without a file is a conflict, and no outcome', async () => {
       const served = await serveApp();
       cleanups.push(served.close);
       const answer = await served.call('POST', '/api/config/reload');
@@ -227,7 +227,7 @@ describe('a reload of the configuration', () => {
   });
 
   describe('two monitors', () => {
-    test('a reload of one is in force in the other, whatever its own file says', async () => {
+    test('a reload of one is in force in the other, whatever its own file contains', async () => {
       const one = await startMonitor('one', 'costLimits: {dailyUsd: 1}');
       const two = await startMonitor('two', 'costLimits: {dailyUsd: 1}');
       write('one', 'costLimits: {dailyUsd: 2}');
@@ -347,7 +347,7 @@ alertChannels:
       expect((json as { repos: { slug: string }[] }).repos.map(({ slug }) => slug)).toEqual(['acme/shop', 'acme/api']);
     });
 
-    test('is answered without a store', async () => {
+    test('answers the summary without a store', async () => {
       const served = await serveApp();
       cleanups.push(served.close);
       const answer = await served.call('GET', '/api/config-summary');

@@ -30,7 +30,7 @@ describe('the configuration', () => {
     });
 
     test.each(['', ' \n', '# nothing yet\n', '---\n', 'null'])(
-      'is refused when it is empty, as %j, since it would leave the monitor open',
+      'refuses an empty file, as %j, since it would leave the monitor open',
       async (text) => {
         await expect(load(text)).rejects.toMatchObject({
           code: 'CONFIG_VALIDATION_FAILED',
@@ -51,7 +51,7 @@ describe('the configuration', () => {
         'retrieval: {embedding: true, embeddingEndpoint: {url: "https://x.example", model: m, apiKeyEnv: UNSET}}',
         /^UNSET: must be set: retrieval.embeddingEndpoint.apiKeyEnv names it$/,
       ],
-    ])('is refused when a variable that it names is not set: %s', async (text, message) => {
+    ])('refuses the file when a variable that it names is not set: %s', async (text, message) => {
       await expect(load(text)).rejects.toMatchObject({
         code: 'CONFIG_VALIDATION_FAILED',
         message: expect.stringMatching(message),
@@ -193,7 +193,7 @@ repos:
       expect((await repos()).every(({ enabled }) => enabled)).toBe(true);
     });
 
-    test('after a reload, adds new and changed repos and does not enable an unchanged one that was disabled', async () => {
+    test('a reload adds new and changed repos and does not enable an unchanged one that was disabled', async () => {
       const known: Record<string, HostRepo> = {};
       for (const name of ['one', 'two', 'three']) known[`lab/${name}`] = reported('lab', name, 'main');
       const config = { file: await load('repos: [{slug: lab/one}, {slug: lab/two}]') };
@@ -261,7 +261,7 @@ repos:
       });
     });
 
-    test('after a reload, a repo whose host has not responded yet is still read again', async () => {
+    test('a repo whose host has not responded yet is still read again after a reload', async () => {
       const known: Record<string, HostRepo> = {};
       const config = { file: await load('repos: [{slug: late/one}]') };
       const sync = new ConfigSync({

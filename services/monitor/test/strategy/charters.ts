@@ -86,7 +86,7 @@ describe('the strategy of a repository', () => {
       ['an author that is no text', { ...CHARTER, author: 3 }, 'INVALID_BODY', /^author: /],
       ['text that cannot be kept', { ...CHARTER, goals: 'a\0b' }, 'INVALID_BODY', /^goals: must not contain NUL/],
       ['a list', [], 'INVALID_BODY', expect.any(String)],
-    ])('are refused with %s', async (_what, body, code, text) => {
+    ])('refuses a charter with %s', async (_what, body, code, text) => {
       const answer = await putCharter(body);
       const message = text instanceof RegExp ? expect.stringMatching(text) : text;
       expect(refused(answer)).toEqual([400, code, message]);

@@ -9,7 +9,7 @@ describe('the cycle of a strategy', () => {
     testStrategyCycle(database);
 
   describe('what a cycle makes', () => {
-    test('what the charter lets pass is applied by itself, and explained', async () => {
+    test('applies changes that the charter permits automatically, and explains them', async () => {
       await ready();
       await regress('autonomy_rate');
       await finding('flaky tests', 'low');
@@ -66,7 +66,7 @@ describe('the cycle of a strategy', () => {
 
     const SLATE = [{ size: 'small' as const, count: 1 }];
 
-    test('what is above max_auto_size waits for an operator, who may approve it', async () => {
+    test('changes above max_auto_size wait for an operator, who may approve them', async () => {
       await ready();
       await makeTrack(env.bench, 'injection', { proposal: SLATE });
       await finding('injection', 'critical');
@@ -112,7 +112,7 @@ describe('the cycle of a strategy', () => {
       }
     });
 
-    test('what the charter escalates waits, also where it is small', async () => {
+    test('changes that the charter escalates wait, also small ones', async () => {
       await ready({ escalate_when: ['autonomy rate'] });
       await regress('autonomy_rate');
       await tick();
@@ -120,7 +120,7 @@ describe('the cycle of a strategy', () => {
       expect(await weights()).toEqual({ tests: 1, docs: 1 });
     });
 
-    test('a proposal that nobody has decided about gives way to the one of the next week', async () => {
+    test('a proposal without a decision gives way to the one of the next week', async () => {
       await ready({ escalate_when: ['tests'] });
       for (const days of [0, 7]) {
         day(days);
@@ -133,7 +133,7 @@ describe('the cycle of a strategy', () => {
       expect((await env.call('POST', `${BASE}/snapshots/2/approve`)).status).toBe(200);
     });
 
-    test('what is over is taken back, but not what an operator has set', async () => {
+    test('reverts changes whose reason is over, but not what an operator has set', async () => {
       await ready();
       await regress('autonomy_rate');
       await tick();
@@ -149,7 +149,7 @@ describe('the cycle of a strategy', () => {
       expect(await snapshot(2)).toMatchObject({ status: 'active', parentVersion: 1, intent: 'Less on tests.' });
     });
 
-    test('with nothing to change there is no snapshot; figures older than a week count for nothing', async () => {
+    test('makes no snapshot when there is nothing to change; figures older than a week count for nothing', async () => {
       await regress('autonomy_rate');
       day(8);
       await ready();
@@ -158,7 +158,7 @@ describe('the cycle of a strategy', () => {
       expect(await get('/snapshots')).toEqual({ items: [], snapshot: true });
     });
 
-    test('without tracks it is skipped, and says why', async () => {
+    test('skips the cycle without tracks, and names the reason', async () => {
       await charter();
       await turn(true);
       await tick();

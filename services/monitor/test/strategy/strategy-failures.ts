@@ -10,7 +10,7 @@ describe('failures of a cycle', () => {
   const { env, day, run, automation, tick, weights, regress, ready } = testStrategyCycle(database);
 
   describe('a cycle that fails', () => {
-    test('leaves all as it was, says why, and is tried again later and later until it succeeds', async () => {
+    test('leaves all as it was, records why, and is retried later and later until it succeeds', async () => {
       await ready();
       await regress('autonomy_rate');
       await sql`alter table kpi_snapshots rename column magnitude to magnitude_gone`.execute(database.db);
@@ -39,7 +39,7 @@ describe('failures of a cycle', () => {
       expect(await weights()).toEqual({ tests: 1.5, docs: 1.5 });
     });
 
-    test('is noted once where many replicas met it', async () => {
+    test('records a failure once where many replicas met it', async () => {
       await ready();
       await sql`alter table kpi_snapshots rename column magnitude to magnitude_gone`.execute(database.db);
       await Promise.all(Array.from({ length: 5 }, tick));

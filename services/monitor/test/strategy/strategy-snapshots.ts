@@ -10,7 +10,7 @@ describe('snapshots of a strategy', () => {
   const CHARTER = { goals: 'Fewer blocked issues', envelope: ENVELOPE };
 
   describe('snapshots', () => {
-    test('are listed newest first, proposed and active ones unless asked for others', async () => {
+    test('lists snapshots newest first, proposed and active ones unless others are requested', async () => {
       await makeTrack('tests');
       expect(await get('/snapshots')).toEqual({ items: [], snapshot: true });
       const first = await propose([weight(1, 2)]);
@@ -157,7 +157,7 @@ describe('snapshots of a strategy', () => {
       `Snapshot ${version} cannot be applied: ${why}`,
     ];
 
-    test('is refused when another snapshot became active since', async () => {
+    test('refuses the approval when another snapshot became active since', async () => {
       await makeTrack('tests');
       const [first, second] = [await propose([]), await propose([weight(1, 2)])];
       await approve(first);
@@ -168,7 +168,7 @@ describe('snapshots of a strategy', () => {
       expect([await weightOf('tests'), await list()]).toEqual([1, [2, 1]]);
     });
 
-    test('is refused when its parent is not active any more', async () => {
+    test('refuses the approval when its parent is not active any more', async () => {
       await makeTrack('tests');
       const version = await propose([weight(1, 2)], { parentVersion: 7 });
       expect(refused(await approve(version))).toEqual(
@@ -177,7 +177,7 @@ describe('snapshots of a strategy', () => {
       await unchanged(version);
     });
 
-    test('is refused whole when one track says something else by now, or is gone', async () => {
+    test('refuses the whole approval when one track has other values by now, or is gone', async () => {
       for (const name of ['tests', 'zoo']) await makeTrack(name);
       const version = await propose([weight(1, 2), weight(1, 2, 'zoo')]);
       const actor = { type: 'operator', id: 'anna', agent: null } as const;
@@ -189,7 +189,7 @@ describe('snapshots of a strategy', () => {
       await unchanged(version);
     });
 
-    test('is refused when the charter in force forbids it, and not for its size', async () => {
+    test('refuses the approval when the current charter forbids it, and not for its size', async () => {
       await makeTrack('tests', { proposal: [{ size: 'epic', count: 1, theme: 'rewrite' }] });
       const version = await propose([weight(1, 2)]);
       await putCharter({ ...CHARTER, envelope: { ...ENVELOPE, avoid: ['Rewrite'] } });
@@ -206,7 +206,7 @@ describe('snapshots of a strategy', () => {
       ['an approver that is no text', { approver: 3 }, /^approver: /],
       ['a blank approver', { approver: ' ' }, 'approver: must not be blank'],
       ['a list', [], expect.any(String)],
-    ])('is refused with %s', async (_what, body, text) => {
+    ])('refuses an approval with %s', async (_what, body, text) => {
       await makeTrack('tests');
       const version = await propose([weight(1, 2)]);
       const message = text instanceof RegExp ? expect.stringMatching(text) : text;
@@ -285,7 +285,7 @@ describe('snapshots of a strategy', () => {
   });
 
   describe('reject', () => {
-    test('is for good, keeps the reason and touches no track', async () => {
+    test('a rejection is permanent, keeps the reason and changes no track', async () => {
       await makeTrack('tests');
       const version = await propose([weight(1, 2)]);
       expect((await reject(version, { reason: ' too much ' })).json).toEqual({ ok: true });
@@ -309,7 +309,7 @@ describe('snapshots of a strategy', () => {
     test.each([
       ['not JSON', 'reason=x', 'Invalid JSON body'],
       ['a reason that is no text', { reason: 5 }, /^reason: /],
-    ])('is refused with %s', async (_what, body, text) => {
+    ])('refuses a rejection with %s', async (_what, body, text) => {
       const version = await propose([]);
       const message = text instanceof RegExp ? expect.stringMatching(text) : text;
       expect(refused(await reject(version, body))).toEqual([400, 'INVALID_INPUT', message]);

@@ -32,7 +32,7 @@ describe('weeks of a strategy', () => {
       expect(items.map(({ isoWeek: week }) => week).reverse()).toEqual(weeks.slice(0, items.length));
     });
 
-    test('where many replicas look at the same moment', async () => {
+    test('makes one proposal where many replicas act at the same moment', async () => {
       await ready();
       await regress('autonomy_rate');
       for (let week = 0; week < 8; week += 1) {
@@ -89,7 +89,7 @@ describe('weeks of a strategy', () => {
       expect(await run()).toBeNull();
     });
 
-    test('of several monitors one makes them, and another when that one is gone', async () => {
+    test('one of several monitors makes the proposals, and another when that one is gone', async () => {
       const bells: Notifications[] = [];
       for (let replica = 0; replica < 2; replica += 1) bells.push(await connectedDoorbell(database.url));
       const [one, two] = bells.map((bell) => strategyTick(env.bench.engine, new Lead(bell, 'strategy'), silentLogger));

@@ -135,7 +135,7 @@ describe('the order of events', () => {
     expect(hops).toBeGreaterThan(20);
   });
 
-  test('what one transaction after the other says about an issue is sent in that order, for every writer', async () => {
+  test('sends the events of successive transactions about an issue in that order, for every writer', async () => {
     const facts = await database.db
       .selectFrom('stream_events')
       .select('data')

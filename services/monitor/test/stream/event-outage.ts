@@ -81,7 +81,7 @@ describe('an outage of the store', () => {
   }
 
   test.each([
-    { found: 'by nobody yet', isKnown: false },
+    { found: 'by no request yet', isKnown: false },
     { found: 'by the watch', isKnown: true },
   ])('streams are opened from memory when the loss of the store was found $found', async ({ isKnown }) => {
     const { way, storeWatch, feed, beat, url } = await replica();

@@ -54,7 +54,7 @@ describe('slots of the stream', () => {
   }
 
   describe('slots of event streams', () => {
-    test('are all free after 1,000 requests were aborted at random moments', async () => {
+    test('all slots are free after 1,000 requests were aborted at random moments', async () => {
       // How many turns of the event loop a client stays, how many requests it pipelines, how it goes.
       const client = fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 3 }), fc.boolean());
       const clients = fc.sample(client, 1_000);
@@ -68,7 +68,7 @@ describe('slots of the stream', () => {
       await openAll();
     });
 
-    test('are taken by no HEAD, which is answered at once with the head of the stream', async () => {
+    test('a HEAD takes no slot, and is answered at once with the head of the stream', async () => {
       for (let n = 0; n <= SLOTS; n += 1) {
         const raw = await RawConnection.open(served.url);
         raw.send('HEAD /api/events', { connection: 'close' });

@@ -107,7 +107,7 @@ describe('events', () => {
       expect(client.seen.at(-1)?.data).toMatchObject({ repo: 'acme/Shop', status: 'thinking', issueNumber: 7 });
     });
 
-    test('is neither compressed nor stored nor buffered on its way', async () => {
+    test('the stream is neither compressed nor stored nor buffered on its way', async () => {
       const { url } = await replica();
       const { stdout } = await promisify(execFile)('curl', [
         ...['-sN', '-D', '-', '-o', '/dev/null', '--max-time', '1', '-H', 'Accept-Encoding: gzip, br', url],
@@ -127,7 +127,7 @@ describe('events', () => {
       expect(stream.text).toBe('retry: 3000\n\n');
     });
 
-    test('without a Last-Event-ID nothing of the past is sent', async () => {
+    test('sends no past event without a Last-Event-ID', async () => {
       const { url, turn } = await replica();
       await publish(statusOf('before'));
       await turn();
@@ -162,7 +162,7 @@ describe('events', () => {
       }
     });
 
-    test('after more than 100 events gets a notice of the gap and the newest 100', async () => {
+    test('a client that missed more than 100 events gets a notice of the gap and the newest 100', async () => {
       const { url, turn } = await replica();
       const before = await head();
       await tellMany(101);
@@ -176,7 +176,7 @@ describe('events', () => {
         expect([ids.length, ids[0], ids.at(-1)]).toEqual([100, before + 2, before + 101]);
     });
 
-    test('to a replica that lags behind does not get again what it saw elsewhere', async () => {
+    test('a client that connects to a replica that lags behind does not get events again that another one sent', async () => {
       const ahead = await replica();
       const behind = await replica();
       await tellMany(3);
@@ -202,7 +202,7 @@ describe('events', () => {
       expect(stream.ids).toEqual([last + 1, last + 2, last + 3]);
     });
 
-    test('with an id that was never given out gets a notice, nothing of the past, and what happens from then on', async () => {
+    test('a client with an id that was never given out gets a notice, no past event, and all later ones', async () => {
       const { url, turn } = await replica();
       await tellMany(2);
       await turn();
@@ -215,7 +215,7 @@ describe('events', () => {
       expect(stream.ids).toEqual([await head()]);
     });
 
-    test('with an id that is no number starts with the newest events', async () => {
+    test('a client with an id that is no number starts with the newest events', async () => {
       const { url, turn } = await replica();
       await tellMany(2);
       await turn();
@@ -228,7 +228,7 @@ describe('events', () => {
   });
 
   describe('filters', () => {
-    test('by repo in any spelling and by type; heartbeats pass', async () => {
+    test('filters by repo in any spelling and by type; heartbeats pass', async () => {
       const { url, feed, turn } = await replica();
       const shop = await follow(`${url}?repo=ACME/shop&types=issue-status`);
       await publish(statusOf('mine'), statusOf('other', { repo: 'acme/till' }));
@@ -373,7 +373,7 @@ describe('events', () => {
       expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'SSE_UNAVAILABLE' }]);
     });
 
-    test('nothing was read yet: 503 SSE_UNAVAILABLE', async () => {
+    test('answers 503 SSE_UNAVAILABLE when the feed has not been read yet', async () => {
       const feed = new EventFeed({ store: database.store, uptime: () => 7, now: () => now });
       const { url, close } = await serveApp({ pipeline: { engine: bench.engine, storeWatch, feed } });
       cleanups.push(close);

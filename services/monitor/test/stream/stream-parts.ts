@@ -21,7 +21,7 @@ describe('parts of the stream', () => {
   });
 
   describe('what is kept for clients that come back', () => {
-    test('is the newest facts, and a gap is reported exactly when more was missed', () => {
+    test('keeps the newest facts, and reports a gap exactly when more was missed', () => {
       const facts = fc.array(fc.record({ beat: fc.boolean(), batch: fc.boolean() }), { maxLength: 60 });
       fc.assert(
         fc.property(facts, fc.integer({ min: 1, max: 10 }), fc.nat(70), (made, size, since) => {
@@ -54,7 +54,7 @@ describe('parts of the stream', () => {
       type: fc.constantFrom('alert', 'cost-update', 'heartbeat') as fc.Arbitrary<Frame['type']>,
     });
 
-    test('of equal keys let the same frames pass', () => {
+    test('filters of equal keys let the same frames pass', () => {
       fc.assert(
         fc.property(filter, filter, some, (one, two, over) => {
           fc.pre(keyOf(one) === keyOf(two));
@@ -94,7 +94,7 @@ describe('parts of the stream', () => {
   });
 
   describe('writing to many', () => {
-    test('what is cheap is written at once, event by event', async () => {
+    test('writes cheap events at once, one by one', async () => {
       const broadcast = new Broadcast();
       const quick = new SlowResponse(0);
       broadcast.add(clientOf(quick));
@@ -105,7 +105,7 @@ describe('parts of the stream', () => {
       expect(quick.writes).toEqual(['1;', '2;', '3;']);
     });
 
-    test('what comes while a costly round rests leaves in one write, and nothing is lost', async () => {
+    test('events that come while a costly round rests leave in one write, and none is lost', async () => {
       const broadcast = new Broadcast();
       const slow = new SlowResponse(5);
       broadcast.add(clientOf(slow));
@@ -116,7 +116,7 @@ describe('parts of the stream', () => {
       broadcast.end();
     });
 
-    test('at the end what waits is written before the farewell, and nothing after it', async () => {
+    test('writes the waiting frames before the farewell at the end, and nothing after it', async () => {
       const broadcast = new Broadcast();
       const slow = new SlowResponse(5);
       broadcast.add(clientOf(slow));
@@ -144,7 +144,7 @@ describe('parts of the stream', () => {
       { of: 'both in one notification', channels: [0, 4], isOwn: true, woken: true },
       { of: 'anything, after a reconnect', channels: null, isOwn: false, woken: true },
       { of: 'anything, by itself', channels: null, isOwn: true, woken: true },
-    ])('is woken by a notification of $of: $woken', ({ channels, isOwn, woken }) => {
+    ])('a notification of $of wakes the stream: $woken', ({ channels, isOwn, woken }) => {
       let wakes = 0;
       const loop = new StreamLoop({ engine: {} as never, feed: {} as never });
       loop.wakes(() => {

@@ -113,7 +113,7 @@ async function analyse(invocations: Invocation[] = []) {
 }
 
 describe('a finished run', () => {
-  test('is sent as a span with its model calls, in the trace that its task and its issue name', async () => {
+  test('exports a run as a span with its model calls, in the trace that its task and its issue name', async () => {
     const task = await analyse([
       { ...CALL, agent: 'claude' },
       { ...CALL, ...SILENT, index: 1, model: 'haiku' },
@@ -158,7 +158,7 @@ describe('a finished run', () => {
     });
   });
 
-  test('is an error with its class and message when it failed', async () => {
+  test('a failed run is an error with its class and message', async () => {
     number += 1;
     await admit(bench, number);
     const task = await claimWork(bench, 'w1');
@@ -170,7 +170,7 @@ describe('a finished run', () => {
     expect(attributesOf(spans()[0] as Sent)).toMatchObject({ 'error.type': 'permanent' });
   });
 
-  test('is sent once, and not before transactions that may still be open have ended', async () => {
+  test('exports a run once, and not before transactions that may still be open have ended', async () => {
     await analyse();
     at(49);
     await exportNext();
@@ -181,7 +181,7 @@ describe('a finished run', () => {
     expect(spans()).toHaveLength(1);
   });
 
-  test('is not sent when it ended before the export was turned on', async () => {
+  test('does not export a run that ended before the export was turned on', async () => {
     await database.db.deleteFrom('trace_cursor').execute();
     await analyse();
     at(60);
@@ -224,7 +224,7 @@ describe('an endpoint that does not accept spans', () => {
 });
 
 describe('many runs that ended at the same time', () => {
-  test('are sent in batches, without a gap and without a double', async () => {
+  test('exports runs in batches, without a gap and without a double', async () => {
     await analyse();
     await sql`
         insert into runs (tenant_id, task_id, work_id, repo_id, task_type, attempt, agent, worker_id, claim_token_hash,

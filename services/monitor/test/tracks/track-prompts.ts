@@ -74,7 +74,7 @@ describe('prompts of tracks', () => {
       { notes: ['x'] },
       { seed_body: 'x'.repeat(60_001) },
       { notes: '\0' },
-    ])('what cannot be kept is refused: %#', async (body) => {
+    ])('refuses a prompt that cannot be stored: %#', async (body) => {
       expect(await ask('POST', PROMPTS, body)).toMatchObject({ status: 400, body: { code: 'INVALID_BODY' } });
     });
 
@@ -89,7 +89,7 @@ describe('prompts of tracks', () => {
       });
     });
 
-    test('to an unknown track is not found', async () => {
+    test('answers 404 for an unknown track', async () => {
       expect(await ask('POST', UNKNOWN, {})).toEqual(NO_TRACK);
     });
   });
@@ -106,7 +106,7 @@ describe('prompts of tracks', () => {
   });
 
   describe('POST prompts/:version/activate', () => {
-    test('activates, and says from which to which', async () => {
+    test('activates a version, and reports from which to which', async () => {
       await ask('POST', PROMPTS, {});
       await ask('POST', PROMPTS, {});
       for (const version of [2, 1, 1]) {
@@ -132,7 +132,7 @@ describe('prompts of tracks', () => {
       });
     });
 
-    test('of a version or a track that is not there is not found', async () => {
+    test('answers 404 for an unknown version or track', async () => {
       expect(await ask('POST', `${PROMPTS}/1/activate`)).toEqual(refused(404, 'NOT_FOUND', 'Version 1 not found'));
       expect(await ask('POST', `${PROMPTS}/x/activate`)).toEqual(refused(404, 'NOT_FOUND', 'Version x not found'));
       expect(await ask('POST', `${UNKNOWN}/1/activate`)).toEqual(NO_TRACK);

@@ -64,24 +64,24 @@ describe('tracks of a repository', () => {
       expect((await get('?repo=acme/SHOP')).body).toEqual({ tracks: await tracks() });
     });
 
-    test.each(['', '?'])('without a query (%j) is no route', async (query) => {
+    test.each(['', '?'])('a request without a query (%j) does not match this route', async (query) => {
       expect(await get(query)).toEqual(refused(404, 'NOT_FOUND', 'No matching route'));
     });
 
     test.each(['?repo=', '?repo=shop', '?repo=a/b/c', '?x=1', '?repo=a/b&repo=c/d', '?repo=%00/b'])(
-      'with %s names no repo',
+      'refuses %s, which names no repo',
       async (query) => {
         expect(await get(query)).toEqual(refused(400, 'INVALID_INPUT', 'Missing or invalid repo query parameter'));
       },
     );
 
-    test('of an unknown repo says so', async () => {
+    test('answers 404 for an unknown repo', async () => {
       expect(await get('?repo=acme/other')).toEqual(refused(404, 'NOT_FOUND', 'Repo not found: acme/other'));
     });
   });
 
   describe('POST /api/tracks', () => {
-    test('creates, updates, and says who did what and why', async () => {
+    test('creates, updates, and records who did what and why', async () => {
       expect(await create({ reason: 'more tests' })).toEqual(OK);
       expect(await audit()).toEqual({
         action: 'track-create',
@@ -140,7 +140,7 @@ describe('tracks of a repository', () => {
       expect(await tracks()).toEqual([]);
     });
 
-    test('in an unknown repo says so', async () => {
+    test('answers 404 for an unknown repo', async () => {
       expect(await create({ repo: 'acme/other' })).toEqual(refused(404, 'NOT_FOUND', 'Repo not found: acme/other'));
     });
   });
@@ -314,7 +314,7 @@ describe('tracks of a repository', () => {
     }
   });
 
-  test('where two tenants have a repo of the name, one must be named', async () => {
+  test('requires a tenant where two tenants have a repo of the name', async () => {
     await create();
     const other = await ensureTenant(database.store.tenant, 'other');
     const {

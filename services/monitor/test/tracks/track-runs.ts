@@ -110,7 +110,7 @@ describe('runs of tracks', () => {
     expect(await linked()).toEqual(issues.map(({ number }) => ({ issue_number: number, size: 'small' })));
   });
 
-  test('of two replicas one schedules, and the other takes over: no run is made twice, none is lost', async () => {
+  test('one of two replicas schedules, and the other takes over: no run is made twice, none is lost', async () => {
     const [first, second] = [scheduler(0), scheduler(1)];
     await first();
     await Promise.all([first(), second(), first(), second()]);

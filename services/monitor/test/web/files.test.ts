@@ -107,7 +107,7 @@ describe('assets', () => {
     expect(await raw(path)).toEqual({ status: 404, text: '', type: undefined });
   });
 
-  test('where nothing was built every file is missing', async () => {
+  test('every file is missing where nothing was built', async () => {
     const bare = await serveApp();
     const answer = await bare.call('GET', '/assets/app.js');
     await bare.close();
@@ -116,11 +116,11 @@ describe('assets', () => {
 });
 
 describe('the page', () => {
-  test('is the dashboard where it was built', async () => {
+  test('serves the dashboard where it was built', async () => {
     expect(await raw('/')).toMatchObject({ status: 200, text: '<!doctype html><title>built</title>' });
   });
 
-  test('is sent once per build: the next request gets 304', async () => {
+  test('sends the page once per build: the next request gets 304', async () => {
     const first = await fetch(`${url}/`);
     expect(first.headers.get('cache-control')).toBe('no-cache');
     const etag = first.headers.get('etag') ?? '';
@@ -135,7 +135,7 @@ describe('the page', () => {
     expect(policy).not.toMatch(/unsafe|nonce|https?:/);
   });
 
-  test('is a placeholder elsewhere, whose policy allows its own style and nothing more', async () => {
+  test('serves a placeholder elsewhere, whose policy allows its own style and nothing more', async () => {
     const bare = await serveApp();
     const answer = await bare.call('GET', '/');
     await bare.close();

@@ -38,7 +38,7 @@ describe('the check of agents', () => {
         { status: 'healthy', uptime: 'long', version: 3 },
         { status: 'healthy', uptime: null, version: null },
       ],
-    ])('a good answer %j says %j', async (body, expected) => {
+    ])('a good answer %j is read as %j', async (body, expected) => {
       expect(await look(says(body))).toMatchObject({ kind: 'answered', ...expected });
     });
 
@@ -46,7 +46,7 @@ describe('the check of agents', () => {
       expect(await look(says('broken', 500))).toEqual({ kind: 'failed', reachable: true, problem: 'answers 500' });
     });
 
-    test('an agent that does not answer holds nobody up', async () => {
+    test('an agent that does not answer delays no other', async () => {
       const problem = 'does not answer within 50 ms';
       expect(await look(() => undefined, 50)).toEqual({ kind: 'failed', reachable: false, problem });
     });
@@ -62,7 +62,7 @@ describe('the check of agents', () => {
       expect(await look(endless)).toMatchObject({ kind: 'failed', problem: 'response larger than 65536 bytes' });
     });
 
-    test('where nothing listens the agent is absent', async () => {
+    test('an agent is absent where nothing listens', async () => {
       agent = await startAgent(says('OK'));
       await agent.close();
       expect(await checkAgent(agent.url, 5_000)).toMatchObject({

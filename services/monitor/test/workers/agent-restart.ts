@@ -88,7 +88,7 @@ describe('restarts of agents', () => {
   const audit = async () =>
     (await auditEntries(database.store.tenant, 50)).reverse().map(({ action, reason }) => `${action}: ${reason}`);
 
-  test('what an agent says of its reload is kept and shown; a failed one is an alert until a good one', async () => {
+  test('stores and shows the reload that an agent reports; a failed one is an alert until a good one', async () => {
     await database.db.deleteFrom('config_reloads').execute();
     const { watch, tellReloads, snapshots } = monitor();
     const failed = {
@@ -270,7 +270,7 @@ describe('restarts of agents', () => {
       expect(await registry.metrics()).toMatch(/^svc_agent_response_seconds\{agent="developer"\} [\d.]+$/m);
     });
 
-    test('by pid: the process gets SIGTERM', async () => {
+    test('a restart by pid sends SIGTERM to the process', async () => {
       const child = await startChild();
       const pidFile = files.file('agent.pid', `${child.pid}\n`);
       const ended = once(child, 'exit');
@@ -311,9 +311,9 @@ describe('restarts of agents', () => {
       ['1\n', /process id 1, the init process/],
       ['41', /which is the monitor/],
       ['40', /its parent process/],
-    ])('with %j gets nobody a signal', refused);
+    ])('sends no signal for a pid file with %j', refused);
 
-    test('that is not there, or names no live process, is reported', async () => {
+    test('reports a pid file that does not exist, or names no live process', async () => {
       await expect(restartByPid(`${files.folder}/none.pid`, process)).rejects.toThrow(/cannot be read: ENOENT/);
       const child = await startChild();
       const ended = once(child, 'exit');
@@ -345,7 +345,7 @@ describe('restarts of agents', () => {
       await engine.close();
     });
 
-    test('that does not answer is given up', async () => {
+    test('gives up when the engine does not answer', async () => {
       const engine = await startAgent(() => undefined);
       const late = restartContainer(engine.url, 'x', AbortSignal.timeout(50));
       await expect(late).rejects.toThrow(/did not answer in time/);

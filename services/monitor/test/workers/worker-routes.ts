@@ -85,7 +85,7 @@ describe('workers', () => {
       expect((await drain(body)).json).toEqual({ error, code, status: 400 });
     });
 
-    test('404 for an id that nobody can have', async () => {
+    test('404 for an id that no worker can have', async () => {
       for (const id of ['%00', 'x'.repeat(300)])
         expect((await drain({ drain: true }, id)).json).toMatchObject({ code: 'NOT_FOUND', status: 404 });
     });
@@ -167,7 +167,7 @@ describe('workers', () => {
       ]);
     });
 
-    test('silent for more than 30 s: offline, and somebody should look, before the upkeep has noticed and after', async () => {
+    test('silent for more than 30 s: offline, and needs attention, before the upkeep has noticed and after', async () => {
       at(31);
       const silent = { status: 'offline', alert: { reason: 'silent', since: iso(30), humanAssignee: null } };
       expect(await entry()).toMatchObject(silent);
@@ -229,7 +229,7 @@ describe('workers', () => {
   });
 
   describe('POST /api/workers/:id/reclaim', () => {
-    test('nothing that is stalled, no task, no such worker: reclaimed false', async () => {
+    test('returns reclaimed false without a stalled task, for no task and for an unknown worker', async () => {
       expect((await reclaim()).json).toEqual({ ok: true, reclaimed: false });
       await take();
       expect((await reclaim()).json).toEqual({ ok: true, reclaimed: false });
@@ -255,7 +255,7 @@ describe('workers', () => {
       expect((await reclaim(encodeURIComponent(workerId))).json).toMatchObject({ reclaimed: true, taskId: task.id });
     });
 
-    test('of two at once one gets the task', async () => {
+    test('one of several concurrent calls gets the task', async () => {
       await take();
       at(61);
       const answers = await Promise.all([reclaim(), reclaim(), reclaim()]);
@@ -264,7 +264,7 @@ describe('workers', () => {
       expect(await taskRow()).toMatchObject({ attempt: 1 });
     });
 
-    test('is kept in the history, with who did it', async () => {
+    test('records the reclaim in the history, with the operator', async () => {
       const task = await take();
       at(61);
       await reclaim();
@@ -328,7 +328,7 @@ describe('workers', () => {
       });
     });
 
-    test('not those that fell silent', async () => {
+    test('lists no worker that fell silent', async () => {
       at(31);
       expect((await list()).items).toEqual([]);
       await beat();

@@ -36,7 +36,7 @@ describe('reading an address', () => {
   });
 });
 
-test('what was written is read again', () => {
+test('reads what was written', () => {
   const values = fc.record({
     view: fc.constantFrom('table' as const, 'board' as const),
     state: fc.constantFrom('' as const, 'new' as const, 'done' as const),

@@ -96,12 +96,12 @@ test('an id keeps its kind and its last block, a name stays as it is', () => {
 });
 
 describe('the context of a log entry', () => {
-  test('has what a reader looks for before the ids', () => {
+  test('the context shows what a reader needs before the ids', () => {
     const context = { requestId: 'bb200a83', method: 'GET', path: '/api/issues', issue: { number: 7 } };
     expect(contextText({ context })).toBe('method=GET path=/api/issues issue={"number":7} requestId=bb200a83');
   });
 
-  test('is cut, however long it is', () => {
+  test('the context is cut, however long it is', () => {
     expect(contextText({ context: { text: 'x'.repeat(1_000) } })).toHaveLength(400);
   });
 });

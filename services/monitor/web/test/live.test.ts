@@ -27,7 +27,7 @@ describe('the live badge', () => {
     ['cut', facts({ phase: 'connecting', lastMessageAt: null }), { ...calm, now: 80_000 }],
     ['signed-out', facts(), { ...calm, now: 80_000, signedOut: true }],
     ['signed-out', facts({ phase: 'signed-out' }), calm],
-  ] as const)('is %s', (state, given, surroundings) => {
+  ] as const)('the badge is %s', (state, given, surroundings) => {
     expect(liveState(given, surroundings)).toBe(state);
   });
 });

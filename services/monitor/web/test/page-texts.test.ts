@@ -31,7 +31,7 @@ describe('the slate of a track', () => {
     { requiredKeys: ['size', 'count'] },
   );
 
-  test('is the same after it was edited without a change', () => {
+  test('the slate is the same after it was edited without a change', () => {
     fc.assert(
       fc.property(fc.array(entry, { minLength: 1, maxLength: 10 }), (slate) => {
         expect(slateOf(slateRows(slate))).toEqual(slate);
@@ -39,11 +39,11 @@ describe('the slate of a track', () => {
     );
   });
 
-  test.each(['0', '51', '1.5', '', 'x', '-1'])('is refused when a count is "%s"', (count) => {
+  test.each(['0', '51', '1.5', '', 'x', '-1'])('refuses a slate when a count is "%s"', (count) => {
     expect(slateOf([{ key: 1, size: 'small', count, theme: '', label: '' }])).toBeUndefined();
   });
 
-  test('is the default one without rows', () => {
+  test('the slate is the default one without rows', () => {
     expect(slateOf(slateRows(null))).toBeNull();
     expect(slateInWords([])).toBe('the default slate');
   });
@@ -58,7 +58,7 @@ describe('the cost per merged pull request', () => {
     [0, 4, '$0.00'],
     [1.5, 3, '$1.50, known of 3 of 4'],
     [null, 0, 'unreported'],
-  ])('of %s, known of %s issues, is shown as "%s"', (usd, priced, shown) => {
+  ])('a cost of %s, known of %s issues, is shown as "%s"', (usd, priced, shown) => {
     expect(text(usd, priced)).toBe(shown);
   });
 });
@@ -90,13 +90,13 @@ describe('an operation of the API', () => {
     requestBody: {},
   };
 
-  test('has a curl line that a shell reads as one address', () => {
+  test('the curl line is one that a shell reads as one address', () => {
     expect(curlLine({ ...operation, path: "/api/it's/{owner}" }, 'http://h')).toBe(
       String.raw`curl -u operator -X POST 'http://h/api/it'\''s/o'\''neil%2Fx' -H 'content-type: application/json' -d '{}'`,
     );
   });
 
-  test('is found by every word of the search, in any order', () => {
+  test('every word of the search finds the operation, in any order', () => {
     expect(matches(operation, 'ISSUES post')).toBe(true);
     expect(matches(operation, 'issues delete')).toBe(false);
   });

@@ -35,7 +35,7 @@ describe('the timeline', () => {
     expect(staysOf(done)).toEqual([]);
   });
 
-  test('is idle while no agent runs; a run without an end still runs', () => {
+  test('the timeline is idle while no agent runs; a run without an end still runs', () => {
     expect(idleShare(timeline)).toBeCloseTo(0.9);
   });
 
@@ -105,7 +105,7 @@ describe('host writes', () => {
     ]);
   });
 
-  test('are described in words', () => {
+  test('describes host writes in words', () => {
     expect(writeWords({ type: 'swapLabels', add: ['svc:done'], remove: ['svc:new', 'x'] } as never)).toBe(
       'add the labels svc:done and remove svc:new, x',
     );
@@ -180,7 +180,7 @@ describe('a bulk action on 2,503 issues', () => {
     expect(progress.at(-1)).toBe(2_503);
   });
 
-  test('says how many are left when it is stopped, and does them when it is repeated', async () => {
+  test('reports how many are left when it is stopped, and does them when it is repeated', async () => {
     const stopping = new AbortController();
     answerCalls((call) => call === 10 && stopping.abort());
     expect(await run(issues, stopping.signal)).toEqual({
@@ -193,7 +193,7 @@ describe('a bulk action on 2,503 issues', () => {
     });
   });
 
-  test('says what was done before a refused call, and keeps the selection for the rest', async () => {
+  test('reports what was done before a refused call, and keeps the selection for the rest', async () => {
     answerCalls(() => undefined, 5);
     expect(await run(issues.slice(0, 500), new AbortController().signal)).toEqual({
       text: '399 changed, 1 failed (a/b#7 STORE_TIMEOUT), the other 100 may be unchanged: Pipeline store not available',

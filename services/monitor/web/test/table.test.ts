@@ -73,11 +73,11 @@ describe('the elements of rows in view', () => {
     expect(numbers({ a: 0, b: 1 }, ['x', 'y', 'z'])).toEqual({ x: 0, y: 1, z: 2 });
   });
 
-  test('are new for rows that come while the focus is inside of a row', () => {
+  test('elements are new for rows that come while the focus is inside of a row', () => {
     expect(numbers({ a: 0, b: 1, c: 2 }, ['b', 'c', 'd', 'e'], false)).toEqual({ b: 1, c: 2, d: 3, e: 4 });
   });
 
-  test('are different for each row, whatever comes and goes', () => {
+  test('each row has its own element, whatever comes and goes', () => {
     fc.assert(
       fc.property(fc.array(fc.uniqueArray(fc.nat(30)), { maxLength: 20 }), fc.boolean(), (views, isReused) => {
         let slots: ReadonlyMap<string, number> = new Map();

@@ -183,7 +183,7 @@ inBrowser('the dashboard', () => {
     expect(streams).toHaveLength(2);
   });
 
-  test('says that the stream is cut, and shows what happened meanwhile when it is back', async () => {
+  test('shows that the stream is cut, and shows what happened meanwhile when it is back', async () => {
     const way = await startCutProxy(address());
     const { page } = await open(1440, 'light');
     const issue = (await issuesOf('analyzing')).at(-1) ?? (await openIssue());
@@ -198,7 +198,7 @@ inBrowser('the dashboard', () => {
     await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
   });
 
-  test('shows an action of somebody else on the issue page and in the list when its event arrives', async () => {
+  test('shows an action of another operator on the issue page and in the list when its event arrives', async () => {
     const issue = (await issuesOf('analyzing')).at(-1) ?? (await openIssue());
     const path = `/api/issues/${issue.repo}/${issue.issueNumber}`;
     const { page, context } = await open(1440, 'light');

@@ -23,7 +23,7 @@ inBrowser('the overview', () => {
     await sql`update tasks set ready_at = ${ready} where repo_id = ${bench.repo.id}`.execute(database.db);
   });
 
-  test('has a card for tasks without a worker, which goes when one comes and returns when it is drained', async () => {
+  test('shows a card for tasks without a worker, which goes when one comes and returns when it is drained', async () => {
     const { page } = await open(1440, 'light');
     await page.clock.install();
     await page.goto(address());

@@ -17,7 +17,7 @@ const HOSTILE = [
 ];
 
 inBrowser('the dashboard', () => {
-  test('says that the address needs https when the browser drops the session on http with a host name', async () => {
+  test('explains that the address needs https when the browser drops the session on http with a host name', async () => {
     const { page } = await open(768, 'light');
     await page.goto(address().replace('127.0.0.1', HOST_NAME));
     await logIn(page);
@@ -73,7 +73,7 @@ inBrowser('the dashboard', () => {
     }
   });
 
-  test('has no findings of axe when its figures are grey because the stream is cut', async () => {
+  test('the page has no findings of axe when its figures are grey because the stream is cut', async () => {
     const { page } = await open(1440, 'light');
     await page.clock.install();
     await page.goto(address());

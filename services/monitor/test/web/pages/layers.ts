@@ -59,7 +59,7 @@ const layersOf = (issue: string): Layer[] => [
 
 inBrowser('the dashboard', () => {
   test.each([360, 768, 1440])(
-    'has no findings of axe and no refused resource when something is open over it at %d px',
+    'the page has no findings of axe and no refused resource when something is open over it at %d px',
     async (width) => {
       const { page, complaints } = await open(width, 'light');
       const [issue] = (await api<Issues>('/api/issues?state=analyzing&limit=1')).items;

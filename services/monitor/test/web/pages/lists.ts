@@ -33,7 +33,7 @@ inBrowser('a long list', () => {
     return page;
   }
 
-  test('has its rows in the order of the table after it was scrolled, for screen readers', async () => {
+  test('the rows are in the order of the table after it was scrolled, for screen readers', async () => {
     const page = await openIssues();
     await scrollBy(page, 640);
     await scrollBy(page, -320);
@@ -41,7 +41,7 @@ inBrowser('a long list', () => {
     expect(new Set(texts).size).toBe(texts.length);
   });
 
-  test('is sorted as a whole, not only as far as it was read', async () => {
+  test('sorts the whole list, not only the part that was read', async () => {
     const { items } = await api<{ items: { issueNumber: number }[] }>('/api/issues?state=all&limit=500');
     const { page } = await open(1440, 'light');
     await page.route('**/api/issues?*', (route) => {
@@ -66,7 +66,7 @@ inBrowser('a long list', () => {
 
   const scrolled = (page: Page) => page.evaluate<number>(`document.querySelector('[role=grid]').scrollTop`);
 
-  test('is where it was left after back and after a reload, and the list of another page begins at its top', async () => {
+  test('the list keeps its position after back and after a reload, and the list of another page begins at its top', async () => {
     const page = await openIssues();
     await scrollBy(page, 640);
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Queue' }).click();
@@ -94,7 +94,7 @@ inBrowser('a long list', () => {
     expect(await focused()).toBe(before);
   });
 
-  test('has the details of a row in view in a narrow window, after a reload as well', async () => {
+  test('shows the details of a row in view in a narrow window, after a reload as well', async () => {
     const { page } = await open(360, 'light');
     await page.goto(`${address()}/#/issues?state=all&peek=acme/repo-1/1`);
     await logIn(page);

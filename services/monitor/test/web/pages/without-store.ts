@@ -37,7 +37,7 @@ inBrowser('the dashboard without a store', () => {
     expect(await page.getByText(/\d+ (found|issues)/).count()).toBe(0);
   });
 
-  test('has no findings of axe on its pages', async () => {
+  test('the pages have no findings of axe', async () => {
     const { page } = await open(1440, 'light');
     await page.goto(address());
     await logIn(page);
