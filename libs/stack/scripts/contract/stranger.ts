@@ -16,8 +16,8 @@ import { type ContainerDeployment, SCRATCH } from './deployment.ts';
 const SUITES = CHECK_SUITES.filter((suite) => suite !== 'stream').join(' ');
 const DOCUMENTED = { hosted: 'https://pipeline.example.org', monitor: 'https://monitor.example.org' };
 /**
- * Number of mutants of each kind. A run by the action takes seconds; `libs/stack/test/contract/mutants.test.ts` has all
- * of them in one process.
+ * Number of mutants of each kind. A run by the action takes seconds;
+ * `libs/stack/test/contract/contract.nightly.test.ts` has all of them in one process.
  */
 const SAMPLE = 2;
 

@@ -2,6 +2,7 @@ import type { SerializableError, TestResult } from '@jest/test-result';
 import type { CallbackTestRunner, Config, Test } from 'jest-runner';
 import { Worker } from 'jest-worker';
 import type { TestFile } from './file.ts';
+import { longestFirst } from './order.ts';
 
 type RunFile = (file: TestFile) => Promise<TestResult>;
 type WorkerPool = Worker & { runTestFile: RunFile };
@@ -33,7 +34,7 @@ export default class NodeModulesRunner {
       );
       await report();
     };
-    const waiting = tests.values();
+    const waiting = longestFirst(tests).values();
     const lane = async (): Promise<void> => {
       for (const test of waiting) if (!watcher.isInterrupted()) await runOne(test);
     };

@@ -12,11 +12,17 @@ import { withReadableStack } from './stacks.ts';
 import { runSuite } from './suite.ts';
 
 const GLOBALS = import.meta.resolve('./globals.ts');
+/** Marks a test file that runs again in this process; its parts and helpers are evaluated again with it. */
+const AGAIN = /\?again=\d+$/;
 
 enableCompileCache(COMPILE_CACHE.NODE_COMPILE_CACHE);
 registerHooks({
-  resolve: (specifier, context, next) =>
-    specifier === '@jest/globals' ? { url: GLOBALS, shortCircuit: true } : next(specifier, context),
+  resolve(specifier, context, next) {
+    if (specifier === '@jest/globals') return { url: GLOBALS, shortCircuit: true };
+    const found = next(specifier, context);
+    const again = specifier.startsWith('.') ? AGAIN.exec(context.parentURL ?? '')?.[0] : undefined;
+    return again !== undefined && found.url.includes('/test/') ? { ...found, url: `${found.url}${again}` } : found;
+  },
 });
 
 const seen = new Set<string>();
