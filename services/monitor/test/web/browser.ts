@@ -124,5 +124,15 @@ export async function logIn(page: Page, password = OLGA.password): Promise<void>
   await page.getByRole('button', { name: 'Log in' }).click();
 }
 
+/** The longest wait of a page before it connects again. */
+const RECONNECT_WAIT_MS = 30_000;
+
+/** Passes the wait of a page, whose clock is installed, before it connects again, and returns when its stream is live. */
+export async function passReconnectWait(page: Page): Promise<void> {
+  await page.clock.fastForward(RECONNECT_WAIT_MS);
+  // An attempt in flight may fail and be followed by a wait that was not passed.
+  await page.getByRole('button', { name: /^Live/ }).waitFor({ timeout: 2 * RECONNECT_WAIT_MS });
+}
+
 /** Findings of axe on the page in both themes, each with its theme and its first element. */
 export const findings = (page: Page): Promise<unknown[]> => axeFindings(page, AXE);

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { startCutProxy } from '@pipeline/testing';
 import { inBrowser } from '@pipeline/testing/in-browser';
 import type { Page } from 'playwright-core';
-import { findings, logIn } from '../browser.ts';
+import { findings, logIn, passReconnectWait } from '../browser.ts';
 import { address, api, database, open, post } from './dashboard.ts';
 
 interface Issues {
@@ -186,6 +186,7 @@ inBrowser('the dashboard', () => {
   test('shows that the stream is cut, and shows what happened meanwhile when it is back', async () => {
     const way = await startCutProxy(address());
     const { page } = await open(1440, 'light');
+    await page.clock.install();
     const issue = (await issuesOf('analyzing')).at(-1) ?? (await openIssue());
     await page.goto(`${way.url.replace(/\/$/, '')}/#/issues/${issue.repo}/${issue.issueNumber}`);
     await logIn(page);
@@ -194,7 +195,7 @@ inBrowser('the dashboard', () => {
     await page.getByRole('button', { name: /^Reconnecting/ }).waitFor();
     await post(`/api/issues/${issue.repo}/${issue.issueNumber}/pause`);
     way.restore();
-    await live(page).waitFor();
+    await passReconnectWait(page);
     await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
   });
 

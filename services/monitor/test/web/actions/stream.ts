@@ -3,11 +3,9 @@ import { expect, test } from '@jest/globals';
 import { startCutProxy } from '@pipeline/testing';
 import { inBrowser } from '@pipeline/testing/in-browser';
 import type { Page } from 'playwright-core';
-import { logIn } from '../browser.ts';
+import { logIn, passReconnectWait } from '../browser.ts';
 import { address, api, database, open, post } from './dashboard.ts';
 
-/** The longest wait before the page connects again. */
-const LONGEST_WAIT_MS = 30_000;
 /** Events that the monitor sends again to a client that comes back. */
 const REPLAYED = 100;
 
@@ -34,6 +32,7 @@ inBrowser('the dashboard', () => {
     if (!issue || !other) throw new Error('the history has no two issues that are analyzed');
     const proxy = await startCutProxy(address());
     const { page } = await open(1440, 'light');
+    await page.clock.install();
     await page.goto(`${proxy.url.replace(/\/$/, '')}/#${pathOf(issue)}`);
     await logIn(page);
     await live(page).waitFor();
@@ -46,9 +45,9 @@ inBrowser('the dashboard', () => {
       for (const action of ['pause', 'resume']) await post(`/api${pathOf(other)}/${action}`);
     const resumed = page.waitForRequest((request) => new URL(request.url()).pathname === '/api/events');
     proxy.restore();
+    await passReconnectWait(page);
     const lastSeen = Number((await resumed).headers()['last-event-id']);
     expect((await newestId()) - lastSeen).toBeGreaterThan(REPLAYED);
-    await live(page).waitFor();
     await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
     await post(`/api${pathOf(issue)}/resume`);
     await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
@@ -70,8 +69,7 @@ inBrowser('the dashboard', () => {
     await page.getByRole('button', { name: /^Reconnecting.*try 2/ }).waitFor();
     expect(refusals).toBeGreaterThan(0);
     await page.unroute('**/api/events');
-    await page.clock.fastForward(LONGEST_WAIT_MS);
-    await live(page).waitFor();
+    await passReconnectWait(page);
     await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     await post(`/api${pathOf(issue)}/pause`);
     await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
