@@ -13,7 +13,7 @@ import { SCOPE } from '../auth/public-address.ts';
 import { hashOfToken } from '../auth/token-hash.ts';
 import { type AdapterDeps, adapters } from './adapters.ts';
 import { AuthorizationErrors, type ErrorPageDeps } from './authorization-errors.ts';
-import { askEachTime } from './policy.ts';
+import type { OauthLibrary } from './library.ts';
 import { redirectKind } from './registration.ts';
 
 export const ROUTES = {
@@ -226,3 +226,18 @@ function isSafeRedirect(uri: string): boolean {
     return false;
   }
 }
+
+/**
+ * Every authorization asks who is there and whether they agree, and both are answered in one step: sessions of the
+ * product are the only ones, and each consent makes a connection of its own.
+ */
+const askEachTime = ({ interactionPolicy: { Check, Prompt } }: OauthLibrary) => [
+  new Prompt(
+    { name: 'login', requestable: true },
+    new Check('not_logged_in', 'a login is required', 'login_required', (ctx) => !ctx.oidc.result?.login),
+  ),
+  new Prompt(
+    { name: 'consent', requestable: true },
+    new Check('not_agreed', 'consent is required', 'consent_required', (ctx) => !ctx.oidc.result?.consent),
+  ),
+];

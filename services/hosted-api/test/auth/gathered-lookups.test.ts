@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { GatheredLookups } from '../../src/auth/gathered-lookups.ts';
+import { GatheredLookups } from '../../src/auth/connection-tokens.ts';
 
 /** Look-ups that end when the test ends them. */
 function held() {

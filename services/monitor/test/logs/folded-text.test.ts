@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { FoldedText } from '../../src/logs/folded-text.ts';
-import { LogFilter } from '../../src/logs/log-filter.ts';
+import { FoldedText, LogFilter } from '../../src/logs/log-filter.ts';
 
 describe('a text without regard to case', () => {
   const unit = fc.constantFrom('a', 'A', 'b', 'é', 'É', 'ß', 'ı', 'K', 'ſ', '.', '\ud83d');

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { RateReading } from '../../src/hosts/host-rate.ts';
+import { RateReading } from '../../src/hosts/hosts.ts';
 
 const NOW = Date.parse('2026-03-01T00:00:00Z');
 

@@ -4,8 +4,7 @@ import { actOnIssue, claim, fail, reclaimExpired, registerWorker, releaseDue, re
 import { storeNow } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { Registry } from 'prom-client';
-import { FreshClaims } from '../../src/prometheus/fresh-claims.ts';
-import { createTotals } from '../../src/prometheus/totals.ts';
+import { createTotals, FreshClaims } from '../../src/prometheus/totals.ts';
 import { admit, type Bench, makeBench } from '../support/bench.ts';
 
 const database = testDatabase();

@@ -6,7 +6,7 @@ import { until } from '@pipeline/testing';
 import fc from 'fast-check';
 import { StreamLoop } from '../../src/loops/stream.ts';
 import { Broadcast } from '../../src/stream/broadcast.ts';
-import { EventWindow } from '../../src/stream/event-window.ts';
+import { EventWindow } from '../../src/stream/event-feed.ts';
 import { type Frame, keyOf, passes, type StreamFilter } from '../../src/stream/frame.ts';
 
 const frame = (id: number, over: Partial<Frame> = {}): Frame => ({

@@ -1,10 +1,13 @@
 import { optional, text } from '@pipeline/web/address/fields.ts';
 import { useAddress } from '@pipeline/web/address/use-address.ts';
 import { Button } from '@pipeline/web/components/button.tsx';
+import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
 import { type Choice, SelectField } from '@pipeline/web/components/select-field.tsx';
+import { When } from '@pipeline/web/components/when.tsx';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { FailureNote } from '@pipeline/web/page/failure-note.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
+import { NamedValues } from '@pipeline/web/page/named-values.tsx';
 import { Page } from '@pipeline/web/page/page.tsx';
 import { Skeleton } from '@pipeline/web/page/skeleton.tsx';
 import { DataTable } from '@pipeline/web/table/data-table.tsx';
@@ -15,9 +18,10 @@ import { useCallback, useMemo } from 'react';
 import { keyOf } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
 import { ROUTES } from '../../api/routes.generated.ts';
+import { ScrolledText } from '../../markdown/scrolled-text.tsx';
 import { useRepo } from '../../navigation/use-repo.ts';
-import { AuditPanel } from './audit-panel.tsx';
-import { type AuditEntry, COLUMNS } from './columns.tsx';
+import { SidePanel } from '../../peek/side-panel.tsx';
+import { type AuditEntry, COLUMNS, Target } from './columns.tsx';
 
 const DAYS = { '1': 'Last 24 hours', '7': 'Last 7 days', '30': 'Last 30 days' } as const;
 const FIELDS = {
@@ -139,5 +143,30 @@ function Exports({ filter }: { filter: Record<string, string> }) {
         JSON
       </a>
     </span>
+  );
+}
+
+/** An action with its whole reason and details. */
+function AuditPanel({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
+  const { action, actor, actorType, at, reason, details } = entry;
+  return (
+    <SidePanel title={action} onClose={onClose}>
+      <NamedValues
+        facts={[
+          ['Who', `${actor} (${actorType})`],
+          ['On', <Target key="target" entry={entry} />],
+          ['Time', <When key="time" at={at} as="second" />],
+          ['Age', <When key="age" at={at} />],
+        ]}
+      />
+      <p className={layout.text}>{reason ?? 'No reason was given.'}</p>
+      {Object.keys(details).length > 0 && (
+        <ScrolledText className={layout.code}>{JSON.stringify(details, null, 2)}</ScrolledText>
+      )}
+      <p className={layout.row}>
+        <CopyButton text={JSON.stringify(entry)} what="entry as JSON" />
+        <span className={layout.muted}>Copy the entry as JSON</span>
+      </p>
+    </SidePanel>
   );
 }
