@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client';
 import type { PolledValue } from '../polling/polled-value.ts';
 import { registerGauges, type Sample } from './gauges.ts';
 
+/** Read every few seconds, every poll of the monitor, every refresh of the metrics. */
 export interface PolledDashboard {
   counts: PolledValue<Counts>;
   live: PolledValue<Live>;

@@ -3,7 +3,7 @@ import { silentLogger } from '@pipeline/runtime';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { Registry } from 'prom-client';
-import { differencesCounter, rollupCheck } from '../../src/features/rollups.ts';
+import { differencesCounter, rollupCheck } from '../../src/analytics/rollup-check.ts';
 import { admit, type Bench, makeBench } from '../support/bench.ts';
 import { type Call, serveApp, serveConnected } from '../support/served-app.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { type ConsistencyCache, consistencyCache } from '../../src/features/consistency.ts';
+import { type ConsistencyCache, consistencyCache } from '../../src/consistency/consistency-cache.ts';
 import { admit, type Bench, makeBench } from '../support/bench.ts';
 import { type Call, serveApp, serveConnected } from '../support/served-app.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS } from '@pipeline/domain';
 import { addDailySpend, inTransaction, writeSettings } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { budgetsTick } from '../../src/loops/upkeep.ts';
+import { enforceCurrentBudgets } from '../../src/loops/upkeep.ts';
 import { admit, makeBench } from '../support/bench.ts';
 import { serveConnected } from '../support/served-app.ts';
 
@@ -14,7 +14,7 @@ test('the limits that were written for all hold and release, not those of this p
   await inTransaction(database.store.tenant, (tx) =>
     addDailySpend(tx, bench.tenantId, { repoId: bench.repo.id, usd: 5 }),
   );
-  const tick = budgetsTick(bench.engine);
+  const tick = () => enforceCurrentBudgets(bench.engine);
   const held = async () => (await database.db.selectFrom('tasks').select('held').executeTakeFirst())?.held;
   await tick();
   expect(await held()).toBeNull();

@@ -2,14 +2,10 @@ import { expect, test } from '@jest/globals';
 import { silentLogger } from '@pipeline/runtime';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import type { Lead } from '../../src/loops/lead.ts';
-import { retentionTick } from '../../src/loops/retention.ts';
+import { runRetention } from '../../src/loops/retention.ts';
 import { makeBench } from '../support/bench.ts';
 
 const database = testDatabase();
-/** This process leads. */
-const leading = { name: 'retention', epoch: 1, signal: new AbortController().signal, isHeld: () => true };
-const lead = { run: (engine, work) => work(engine, leading) } as Pick<Lead, 'run'> as Lead;
 
 test('a table that cannot be cleaned does not keep the others from it, and fails the round', async () => {
   const { engine } = await makeBench(database.store, 'acme/shop');
@@ -18,7 +14,7 @@ test('a table that cannot be cleaned does not keep the others from it, and fails
     database.db,
   );
   await sql`alter table alerts rename to alerts_away`.execute(database.db);
-  const tick = retentionTick(engine, lead, silentLogger)(new AbortController().signal);
+  const tick = runRetention(engine, silentLogger, new AbortController().signal);
   await expect(tick).rejects.toMatchObject({
     message: expect.stringContaining('retention: 1 of '),
     errors: [expect.objectContaining({ message: 'failed for {"of":"alerts"}' })],

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { enqueueDueScans } from '@pipeline/engine';
 import type { Notifications } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { Lead } from '../../src/loops/lead.ts';
-import { scansTick } from '../../src/loops/upkeep.ts';
 import { makeBench } from '../support/bench.ts';
 import { connectedDoorbell } from '../support/sandbox-world.ts';
 
@@ -20,7 +20,10 @@ const scans = () => database.db.selectFrom('tasks').select(['repo_id', 'task_typ
 
 test('of several monitors one enqueues the scans, and another when that one is gone', async () => {
   const first = await makeBench(database.store, 'acme/shop');
-  const [one, two] = bells.map((bell) => scansTick(first.engine, new Lead(bell, 'code-map-scans')));
+  const [one, two] = bells.map((bell) => {
+    const lead = new Lead(bell, 'code-map-scans');
+    return () => lead.run(first.engine, enqueueDueScans);
+  });
   await one?.();
   expect(await scans()).toEqual([{ repo_id: first.repo.id, task_type: 'code-map-scan', status: 'pending' }]);
   const second = await makeBench(database.store, 'acme/other');

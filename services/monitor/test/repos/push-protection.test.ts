@@ -4,7 +4,7 @@ import { silentLogger } from '@pipeline/runtime';
 import { testDatabase } from '@pipeline/testing';
 import { hostFinder } from '../../src/hosts/hosts.ts';
 import { Lead } from '../../src/loops/lead.ts';
-import { protectionTick } from '../../src/loops/upkeep.ts';
+import { checkProtections } from '../../src/loops/upkeep.ts';
 import { type Bench, makeBench } from '../support/bench.ts';
 import { BOT, connectedDoorbell, makeWorld, type World } from '../support/sandbox-world.ts';
 
@@ -12,7 +12,7 @@ const database = testDatabase();
 const SLUG = 'acme/shop';
 let bench: Bench;
 let world: World;
-let tick: () => Promise<void>;
+let tick: () => Promise<unknown>;
 let warnings: { msg: string; repo?: unknown; status?: unknown }[] = [];
 
 beforeAll(async () => {
@@ -20,7 +20,8 @@ beforeAll(async () => {
   bench = await makeBench(database.store, SLUG);
   const bell = await connectedDoorbell(database.url);
   database.defer(() => bell.close());
-  tick = protectionTick(bench.engine, hostFinder([world.host]), new Lead(bell, 'push-protection'), log);
+  const lead = new Lead(bell, 'push-protection');
+  tick = () => lead.run(bench.engine, (leading) => checkProtections(leading, hostFinder([world.host]), log));
 });
 afterAll(() => world.stop());
 beforeEach(() => {

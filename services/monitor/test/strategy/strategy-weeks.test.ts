@@ -3,8 +3,8 @@ import { DAY_MS, isoWeek } from '@pipeline/domain';
 import { silentLogger } from '@pipeline/runtime';
 import type { Notifications } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { strategyTick } from '../../src/features/strategy.ts';
 import { Lead } from '../../src/loops/lead.ts';
+import { runStrategies } from '../../src/loops/upkeep.ts';
 import { connectedDoorbell } from '../support/sandbox-world.ts';
 import { START, testStrategyCycle } from './cycle-world.ts';
 import type { Snapshot } from './strategy-world.ts';
@@ -88,7 +88,10 @@ describe('one proposal in each ISO week', () => {
   test('of several monitors one makes them, and another when that one is gone', async () => {
     const bells: Notifications[] = [];
     for (let replica = 0; replica < 2; replica += 1) bells.push(await connectedDoorbell(database.url));
-    const [one, two] = bells.map((bell) => strategyTick(env.bench.engine, new Lead(bell, 'strategy'), silentLogger));
+    const [one, two] = bells.map((bell) => {
+      const lead = new Lead(bell, 'strategy');
+      return () => lead.run(env.bench.engine, (leading) => runStrategies(leading, silentLogger));
+    });
     await one?.();
     await ready();
     await two?.();

@@ -5,7 +5,7 @@ import { beginSending, OrphanWatch, settle } from '@pipeline/engine';
 import { testDatabase } from '@pipeline/testing';
 import { inBrowser } from '@pipeline/testing/in-browser';
 import type { Page } from 'playwright-core';
-import { consistencyCache } from '../../src/features/consistency.ts';
+import { consistencyCache } from '../../src/consistency/consistency-cache.ts';
 import type { Pipeline } from '../../src/process/pipeline.ts';
 import { addDeadLetter, admit, type Bench, makeBench } from '../support/bench.ts';
 import { FINDING_AT, writeContradictions } from '../support/contradictions.ts';

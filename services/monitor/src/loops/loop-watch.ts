@@ -1,6 +1,6 @@
 import { putLoopProblems } from '@pipeline/store';
 import { Gauge } from 'prom-client';
-import { SECOND_MS, type Wiring } from './wiring.ts';
+import type { Wiring } from '../process/wiring.ts';
 
 const PROBLEMS = ['failing', 'late'] as const;
 
@@ -8,16 +8,8 @@ const PROBLEMS = ['failing', 'late'] as const;
  * Publishes the loops of this process that fail or hang: as a metric, and in the store, where the detector
  * `loop_failing` of the leading monitor finds those of all monitors. Writes nothing while all loops work.
  */
-export function addLoopWatch({ store, loops, metrics, instance }: Wiring): void {
+export function createLoopWatch({ store, loops, metrics, instance }: Wiring): { check(): Promise<void> } {
   let written = true;
-  loops.add('loop-watch', 15 * SECOND_MS, async () => {
-    const troubles = loops.troubles();
-    // What an earlier process of this name has left is removed by the first round.
-    if (troubles.length === 0 && !written) return;
-    written = true;
-    await putLoopProblems(store.fleet, `monitor ${instance}`, troubles);
-    written = troubles.length > 0;
-  });
   new Gauge({
     name: 'svc_loop_problem',
     help: '1 while a background loop is failing (three consecutive failed runs) or late (no completed run for 60 s plus three intervals).',
@@ -29,4 +21,14 @@ export function addLoopWatch({ store, loops, metrics, instance }: Wiring): void 
         for (const problem of PROBLEMS) this.set({ loop, problem }, current.get(loop) === problem ? 1 : 0);
     },
   });
+  return {
+    async check() {
+      const troubles = loops.troubles();
+      // What an earlier process of this name has left is removed by the first round.
+      if (troubles.length === 0 && !written) return;
+      written = true;
+      await putLoopProblems(store.fleet, `monitor ${instance}`, troubles);
+      written = troubles.length > 0;
+    },
+  };
 }

@@ -1,3 +1,4 @@
+import { SECOND_MS } from '@pipeline/domain';
 import { type Engine, OpenAiEmbedder } from '@pipeline/engine';
 import type { Logger, Metrics } from '@pipeline/runtime';
 import {
@@ -9,6 +10,7 @@ import {
   StoreWatch,
 } from '@pipeline/store';
 import type { ConnectedHost } from '../hosts/hosts.ts';
+import { Lead } from '../loops/lead.ts';
 import { LoopSet, type Pace } from '../loops/loop-set.ts';
 import type { LoadedConfig } from '../settings/config.ts';
 import type { ConfigInForce } from '../settings/config-in-force.ts';
@@ -36,7 +38,7 @@ export interface PipelineOptions {
   clock?: StoreOptions['clock'];
 }
 
-/** Base of every part of the monitor: each adds its loops, its gauges and its notification handlers. */
+/** Base of every part of the monitor: what its loops, gauges and notification handlers are made of. */
 export interface Wiring extends PipelineOptions {
   /** Configuration at the start of the process; keys that a reload defers are read from here. */
   loaded: LoadedConfig;
@@ -45,11 +47,11 @@ export interface Wiring extends PipelineOptions {
   engine: Engine;
   storeWatch: StoreWatch;
   loops: LoopSet;
+  /** Creates the leader lock of this name. */
+  lead: (name: string) => Lead;
   /** Pace of the lists that are kept in memory. */
   listsEveryMs: Pace;
 }
-
-export const SECOND_MS = 1_000;
 
 /** Nothing runs and nothing is connected yet. */
 export function wire(options: PipelineOptions): Wiring {
@@ -81,6 +83,7 @@ export function wire(options: PipelineOptions): Wiring {
     },
     storeWatch,
     loops,
+    lead: (name) => new Lead(notifications, name),
     listsEveryMs: () => config.settings.pollIntervals.monitor * SECOND_MS,
   };
 }

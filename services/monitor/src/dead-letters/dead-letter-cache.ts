@@ -1,22 +1,12 @@
 import type { DeadLetter } from '@pipeline/domain';
 import { countOpenDeadLetters, type Db, openDeadLetters } from '@pipeline/store';
 import { Gauge, type Registry } from 'prom-client';
-import { ListCache, type Reading } from '../polling/list-cache.ts';
-import type { Wiring } from './wiring.ts';
+import type { ListCache, Reading } from '../polling/list-cache.ts';
 
 export type DeadLetterCache = ListCache<DeadLetter>;
 
 /** Maximum number of dead letters in memory. A pipeline with more of them needs repairs, not a longer list. */
 const KEPT = 10_000;
-
-/** The unresolved dead letters in memory, and the loop that reads them. */
-export function addDeadLetters({ loops, notifications, store, metrics, now, listsEveryMs }: Wiring) {
-  const deadLetters: DeadLetterCache = new ListCache(() => readDeadLetters(store.fleet), now);
-  const loop = loops.add('dead-letters', listsEveryMs, () => deadLetters.refresh());
-  notifications.on('svc_cache', () => loop.wake());
-  registerDeadLetterGauge(metrics.registry, deadLetters);
-  return { deadLetters, loop: loop.name };
-}
 
 /** The unresolved dead letters of all tenants, newest first: one indexed read, and a count where there are very many. */
 export async function readDeadLetters(fleet: Db): Promise<Reading<DeadLetter>> {

@@ -10,27 +10,8 @@ import type { Logger } from '@pipeline/runtime';
 import { Gauge, type Registry } from 'prom-client';
 import { type ConnectedHost, hostFinder } from '../hosts/hosts.ts';
 import { ListCache } from '../polling/list-cache.ts';
-import { SECOND_MS, type Wiring } from './wiring.ts';
 
 export type ConsistencyCache = ListCache<ConsistencyFinding>;
-
-/** Rarely, because each request counts against the rate limit of the host. */
-const ORPHANS_EVERY_MS = 5 * 60 * SECOND_MS;
-
-/** The findings in memory, and the loops that read them from the store and from the hosts. */
-export function addConsistency({ engine, hosts, loaded, log, loops, metrics, now, listsEveryMs }: Wiring) {
-  const orphans = loaded.config.consistency.orphans ? orphanWatch(engine, hosts, log) : null;
-  const consistency = consistencyCache(engine, orphans, now);
-  const loop = loops.add('consistency', listsEveryMs, () => consistency.refresh());
-  if (orphans) {
-    loops.add('orphans', ORPHANS_EVERY_MS, async () => {
-      await orphans.check();
-      loop.wake();
-    });
-  }
-  registerConsistencyGauge(metrics.registry, consistency);
-  return { consistency, loop: loop.name };
-}
 
 /** Without a watch the list is what the store finds by itself. */
 export const consistencyCache = (engine: Engine, orphans: OrphanWatch | null, now: () => Date): ConsistencyCache =>
@@ -41,7 +22,7 @@ export const consistencyCache = (engine: Engine, orphans: OrphanWatch | null, no
   }, now);
 
 /** Looks on the hosts for issues that the pipeline does not know; a repo that cannot be read is logged. */
-const orphanWatch = (engine: Engine, hosts: readonly ConnectedHost[], log: Logger): OrphanWatch =>
+export const orphanWatch = (engine: Engine, hosts: readonly ConnectedHost[], log: Logger): OrphanWatch =>
   new OrphanWatch({
     engine,
     hostOf: hostFinder(hosts),
