@@ -21,8 +21,8 @@ interface Probed {
 /** Sends one GET request. */
 type ProbeParameters = (pathAndQuery: string) => Promise<Probed>;
 
-/** Boundary values of parameters: numbers, slugs, times, lists, blanks, lengths, other scripts. */
-const TEXTS = [
+/** Texts at the edges of what parameters and fields take: numbers, slugs, times, lists, blanks, lengths, other scripts. */
+export const EDGE_TEXTS: readonly string[] = [
   ...['', ' ', '0', '1', '7', '-1', '+7', '07', ' 7', '7 ', '1e3', '0x10', '1.0', '1.5', '.5', 'NaN', 'Infinity'],
   ...['2147483647', '2147483648', '9007199254740993', '9'.repeat(16), '9'.repeat(400), '4000', '1000001'],
   ...['acme/shop', 'ACME/Shop', 'acme', 'acme/', '/shop', 'a/b/c', '../x', './x', 'x/..', 'acme/sh op', 'acme/shöp'],
@@ -69,7 +69,7 @@ export const routesWithParameters = (surface: Surface): readonly AnyRoute[] =>
 export async function parameterProblems(surface: Surface, route: AnyRoute, probe: ProbeParameters): Promise<string[]> {
   const parameters = parametersOf(surface, route);
   const problems = parameters.flatMap((parameter) =>
-    TEXTS.filter((text) => canBeSent(parameter, text)).map(async (text) => {
+    EDGE_TEXTS.filter((text) => canBeSent(parameter, text)).map(async (text) => {
       const answer = await probe(addressOf(route, parameters, { name: parameter.name, text }));
       const problem = problemOf(parameter, text, answer);
       return problem ? [`${parameter.in} ${parameter.name}=${JSON.stringify(text.slice(0, 60))}: ${problem}`] : [];
