@@ -36,7 +36,7 @@ export { repairFinding, type StoreRepair } from './consistency/repairs.ts';
 export { type Engine, fencedBy, inTenant, type NotifiedChannel } from './context/context.ts';
 export { handleEach } from './context/handle-each.ts';
 export type { Actor, IssueKey } from './context/issue-context.ts';
-export { hashToken } from './context/token-hash.ts';
+export { hashToken, hashTokenBytes } from './context/token-hash.ts';
 export { costsOf } from './costs/cost-summary.ts';
 export { enforceBudgets } from './costs/enforce-budgets.ts';
 export { tenantBudgets } from './costs/tenant-budgets.ts';

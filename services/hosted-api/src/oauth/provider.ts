@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { displayText } from '@pipeline/domain';
+import { hashTokenBytes } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
 import type { Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { OauthKeys } from '../accounts/keys.ts';
@@ -10,7 +11,6 @@ import {
   type TokenLifetimes,
 } from '../accounts/token-lifetimes.ts';
 import { SCOPE } from '../auth/public-address.ts';
-import { hashOfToken } from '../auth/token-hash.ts';
 import { type AdapterDeps, adapters } from './adapters.ts';
 import { AuthorizationErrors, type ErrorPageDeps } from './authorization-errors.ts';
 import type { OauthLibrary } from './library.ts';
@@ -82,7 +82,7 @@ function prefix(model: TokenClass, text: string): void {
 function compareHashes(model: TokenClass): void {
   const prototype = model.prototype as { clientSecret?: string; compareClientSecret(actual: string): boolean };
   prototype.compareClientSecret = function compareClientSecret(this: { clientSecret?: string }, actual) {
-    return timingSafeEqual(hashOfToken(actual), Buffer.from(this.clientSecret ?? '', 'hex'));
+    return timingSafeEqual(hashTokenBytes(actual), Buffer.from(this.clientSecret ?? '', 'hex'));
   };
 }
 

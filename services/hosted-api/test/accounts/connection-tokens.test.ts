@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { hashTokenBytes } from '@pipeline/engine';
 import { findLiveConnections, revokeConnection } from '@pipeline/store';
 import { until } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { hashOfToken } from '../../src/auth/token-hash.ts';
 import { mintConnection } from '../support/connections.ts';
 import { addRepo, makeTenant, PUBLIC_URL, testHosted } from '../support/hosted.ts';
 
@@ -24,7 +24,7 @@ const REFUSED = [401, 'AUTH_FAILED', `Bearer error="invalid_token", ${METADATA}`
 const owners = new Map<string, { tenantId: number; userId: number }>();
 
 async function live(token: string) {
-  const hash = hashOfToken(token);
+  const hash = hashTokenBytes(token);
   return (await findLiveConnections(database.store.tenant, [hash], owners)).get(hash.toString('hex')) ?? null;
 }
 
