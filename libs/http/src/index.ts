@@ -1,5 +1,5 @@
 export * from './answers/answer-error.ts';
-export type { ErrorPage } from './answers/page.ts';
+export type { ErrorPage } from './answers/fail.ts';
 export { sanitizeUrlText } from './body/read-input.ts';
 export * from './create-app.ts';
 export * from './limits/address-key.ts';

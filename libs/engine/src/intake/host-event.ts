@@ -3,9 +3,9 @@ import { checksOfCommit, hastenMerge, issuesAtHead, lockIssue, saveChecks } from
 import { inTenant, type TransactionContext } from '../context/context.ts';
 import { ENGINE, type IssueContext } from '../context/issue-context.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
+import type { Intake } from '../repos/repo-address.ts';
 import { moveBy } from '../workflow/move.ts';
 import { applyCommentEvent } from './comment-event.ts';
-import type { Intake } from './intake-context.ts';
 import { applyIssueEvent, readNow } from './issue-event.ts';
 import { applyPullRequestEvent } from './pull-request-event.ts';
 import { applyReviewEvent } from './review-event.ts';

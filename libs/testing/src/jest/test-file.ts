@@ -8,8 +8,7 @@ import { expect } from 'expect';
 import { addEventHandler, getState, resetState, run } from 'jest-circus';
 import { closeLeftOpen } from '../processes/closing.ts';
 import { COMPILE_CACHE } from '../processes/compile-cache.ts';
-import type { TestFile } from './file.ts';
-import { testResult } from './results.ts';
+import { type TestFile, testResult } from './results.ts';
 import { shareState } from './shared-state.ts';
 import { withReadableStack } from './stacks.ts';
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { hashTokenBytes } from '@pipeline/engine';
 import {
   bindConnection,
@@ -21,9 +22,19 @@ import {
 } from '@pipeline/store';
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider';
 import { type PublicAddress, SCOPE } from '../auth/public-address.ts';
-import type { Consents } from './consents.ts';
-import type { OauthLibrary } from './library.ts';
 import type { TokenRequests } from './token-requests.ts';
+
+/** Consent of a user, beyond the facts that the OAuth library stores about a grant. */
+interface Consent {
+  tenantId: number;
+  clientName: string;
+}
+
+/** Carries a consent to the adapter, past the library, whose grants have no place for it. */
+export type Consents = AsyncLocalStorage<Consent>;
+
+/** The OAuth library, loaded when it is first used. */
+export type OauthLibrary = typeof import('oidc-provider');
 
 export interface AdapterDeps {
   library: OauthLibrary;
@@ -188,3 +199,5 @@ function artifactAdapter(model: string, { library: { errors }, store: { tenant: 
     },
   };
 }
+
+export const createConsents = (): Consents => new AsyncLocalStorage<Consent>();

@@ -11,8 +11,7 @@ import type { TokenLifetimes } from '../accounts/token-lifetimes.ts';
 import type { PublicAddress } from '../auth/public-address.ts';
 import { sharedRateLimiter } from '../auth/shared-rate-limit.ts';
 import { authorizationProblemPage } from '../pages/problem-page.ts';
-import { type Consents, createConsents } from './consents.ts';
-import type { OauthLibrary } from './library.ts';
+import { type Consents, createConsents, type OauthLibrary } from './adapters.ts';
 import { createProvider, type ProviderDeps } from './provider.ts';
 import { TokenRequests } from './token-requests.ts';
 

@@ -11,9 +11,8 @@ import {
   type TokenLifetimes,
 } from '../accounts/token-lifetimes.ts';
 import { SCOPE } from '../auth/public-address.ts';
-import { type AdapterDeps, adapters } from './adapters.ts';
+import { type AdapterDeps, adapters, type OauthLibrary } from './adapters.ts';
 import { AuthorizationErrors, type ErrorPageDeps } from './authorization-errors.ts';
-import type { OauthLibrary } from './library.ts';
 import { redirectKind } from './registration.ts';
 
 export const ROUTES = {

@@ -7,13 +7,12 @@ import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { IssueAction } from '../../actions/issue-action.tsx';
 import { read } from '../../api/query.ts';
-import type { Reply } from '../../api/types.ts';
+import type { IssueInput, Reply } from '../../api/types.ts';
 import { CHECK_LOOKS } from '../../checks/check-looks.ts';
 import { Panel } from '../../page/panel.tsx';
 import { IssueActions } from '../../peek/issue-actions.tsx';
 import { IssueTrouble } from '../../peek/issue-trouble.tsx';
 import styles from './issue.module.css';
-import type { IssueInput } from './issue-input.ts';
 
 type Check = Reply<'explainIssueTo'>['checks'][number];
 
