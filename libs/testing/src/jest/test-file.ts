@@ -3,13 +3,13 @@ import { enableCompileCache, registerHooks } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { BufferedConsole } from '@jest/console';
 import type { TestResult, V8CoverageResult } from '@jest/test-result';
-import type { Circus } from '@jest/types';
+import type { Circus, Config } from '@jest/types';
 import { expect } from 'expect';
 import { addEventHandler, getState, resetState, run } from 'jest-circus';
 import { closeLeftOpen } from '../processes/closing.ts';
 import { COMPILE_CACHE } from '../processes/compile-cache.ts';
+import { prepareTimers, restoreMocks } from './globals.ts';
 import { type TestFile, testResult } from './results.ts';
-import { shareState } from './shared-state.ts';
 import { withReadableStack } from './stacks.ts';
 
 /** `expect` reads the name of the running test, and a test fails by assertions that it announced and did not make. */
@@ -131,4 +131,25 @@ function nameOf(test: Circus.TestEntry): string {
   for (let block: Circus.DescribeBlock | undefined = test.parent; block?.parent; block = block.parent)
     names.unshift(block.name);
   return names.join(' ');
+}
+
+/**
+ * Makes the state that test files share ready for one of them: `output` becomes the console.
+ * @returns restores the console, spies, timers, `process.exit`, the exit code and the environment variables. Modules
+ * hold no state of their own, so nothing else may differ afterwards.
+ */
+function shareState(config: Config.ProjectConfig, output: Console): () => void {
+  const { console } = globalThis;
+  const { exit, exitCode } = process;
+  const env = { ...process.env };
+  globalThis.console = output;
+  prepareTimers(config);
+  return () => {
+    restoreMocks();
+    globalThis.console = console;
+    process.exit = exit;
+    process.exitCode = exitCode;
+    for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
+    Object.assign(process.env, env);
+  };
 }
