@@ -13,6 +13,7 @@ import { useStableCallback } from '../shared/use-stable-callback.ts';
 import { useWidth } from '../shared/use-width.ts';
 import { type Column, nextOrder } from './column.ts';
 import styles from './data-table.module.css';
+import { useFrozenOrder } from './frozen-order.ts';
 import { TableHead } from './table-head.tsx';
 import { TableRow } from './table-row.tsx';
 import { useRowKeys } from './use-row-keys.ts';
@@ -23,14 +24,6 @@ import { scrollIdOf, useVirtualRows } from './use-virtual-rows.ts';
 /** Tables that begin further down scroll with the page. */
 const MOST_TOP_PX = 260;
 const MARGIN_PX = 16;
-
-interface FrozenOrderOptions<Row> {
-  rows: readonly Row[];
-  keyOf: (row: Row) => string;
-  frozen: boolean;
-  /** Another value replaces a frozen order: the reader has chosen it. */
-  order: string;
-}
 
 export interface DataTableProps<Row extends object> {
   label: string;
@@ -128,30 +121,6 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       </div>
     </div>
   );
-}
-
-/**
- * Returns the rows in the order of the last time that `frozen` was false; new rows come last. Rows that jump away
- * under the pointer or out of a selection lead to wrong clicks.
- */
-function useFrozenOrder<Row>({ rows, keyOf, frozen, order }: FrozenOrderOptions<Row>): readonly Row[] {
-  const kept = useRef({ rows, order });
-  if (!frozen || kept.current.order !== order) kept.current = { rows, order };
-  const { rows: ordered } = kept.current;
-  return useMemo(
-    () => (rows === ordered ? rows : inOrder(rows, keyOf, new Map(ordered.map((row, at) => [keyOf(row), at])))),
-    [rows, ordered, keyOf],
-  );
-}
-
-/** Returns the rows by their position in `order`; rows without one keep their own order at the end. */
-export function inOrder<Row>(
-  rows: readonly Row[],
-  keyOf: (row: Row) => string,
-  order: ReadonlyMap<string, number>,
-): readonly Row[] {
-  const positionOf = (row: Row): number => order.get(keyOf(row)) ?? Number.MAX_SAFE_INTEGER;
-  return rows.toSorted((a, b) => positionOf(a) - positionOf(b));
 }
 
 /** Keys of rows: that at an index, and those of all rows, which are made when an action needs them: a list may have ten thousand. */

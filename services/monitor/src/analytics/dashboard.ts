@@ -17,8 +17,8 @@ import {
 import { PreparedJson } from '@pipeline/http';
 import type { z } from 'zod';
 import { PolledValue } from '../polling/polled-value.ts';
-import type { Wiring } from '../process/wiring.ts';
 import type { PolledDashboard } from '../prometheus/pipeline-gauges.ts';
+import type { Wiring } from '../wiring/wiring.ts';
 import { type AgentSnapshot, workerAgents } from '../workers/agents.ts';
 
 type Body = z.input<typeof WireDashboard>;

@@ -2,8 +2,6 @@ import { hostBoundTo, hostOnFirstUse, type VcsHost, withoutTrailing } from '@pip
 import type { HostOf } from '@pipeline/engine';
 import type { AppKey, Logger } from '@pipeline/runtime';
 import { refOf } from '@pipeline/store';
-import type { Registry } from 'prom-client';
-import { registerGauges, type Sample } from '../prometheus/gauges.ts';
 import { spendingFetch, type WriteBudget } from './write-budget.ts';
 
 /** Rate limit of a host, as its responses report it. */
@@ -84,21 +82,6 @@ const webUrl = (apiUrl: string): string =>
   withoutTrailing(apiUrl, '/')
     .replace(/^https:\/\/api\.github\.com$/, 'https://github.com')
     .replace(/\/api\/v3$/, '');
-
-/** Registers the gauge of the requests that each host still allows. */
-export function registerRateGauge(registry: Registry, hosts: readonly ConnectedHost[]): void {
-  registerGauges(registry, [
-    {
-      name: 'svc_vcs_rate_limit_remaining',
-      help: 'Remaining requests in the rate limit window of the host, as last reported.',
-      labels: ['client'],
-      read: () =>
-        hosts.flatMap(({ kind, rate }): Sample[] =>
-          rate.remaining === null ? [] : [[{ client: kind }, rate.remaining]],
-        ),
-    },
-  ]);
-}
 
 /** Reads the rate limit off the answers that pass by; it asks nothing itself. */
 export class RateReading implements HostRate {

@@ -1,7 +1,7 @@
 import { Inbox, LabelReconciler, ParentWatch } from '@pipeline/engine';
 import { sleep } from '@pipeline/runtime';
 import { hostFinder } from '../hosts/hosts.ts';
-import type { Wiring } from '../process/wiring.ts';
+import type { Wiring } from '../wiring/wiring.ts';
 import { RepoPoller } from './repo-poller.ts';
 
 const STOP_GRACE_MS = 3_000;

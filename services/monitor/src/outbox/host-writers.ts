@@ -1,4 +1,4 @@
-import type { Wiring } from '../process/wiring.ts';
+import type { Wiring } from '../wiring/wiring.ts';
 import { createOutboxMetrics } from './metrics.ts';
 import { ProjectionExecutor } from './projections.ts';
 

@@ -2,17 +2,16 @@ import { readBlockedIssues, readKpis, readTaskQueue } from '@pipeline/engine';
 import { createDashboard } from '../analytics/dashboard.ts';
 import { consistencyCache, orphanWatch, registerConsistencyGauge } from '../consistency/consistency-cache.ts';
 import { type DeadLetterCache, readDeadLetters, registerDeadLetterGauge } from '../dead-letters/dead-letter-cache.ts';
-import { registerRateGauge } from '../hosts/hosts.ts';
 import { createIntake } from '../intake/intake.ts';
 import { createHostWriters } from '../outbox/host-writers.ts';
 import { ListCache } from '../polling/list-cache.ts';
 import { PolledValue } from '../polling/polled-value.ts';
-import { registerPipelineGauges } from '../prometheus/pipeline-gauges.ts';
+import { registerPipelineGauges, registerRateGauge } from '../prometheus/pipeline-gauges.ts';
 import { createStream } from '../stream/live-stream.ts';
 import { RunExporter } from '../tracing/run-exporter.ts';
+import type { Wiring } from '../wiring/wiring.ts';
 import { registerAgentMetrics, registerAgentWork } from '../workers/agent-metrics.ts';
 import { createAgents } from '../workers/agents.ts';
-import type { Wiring } from './wiring.ts';
 
 /** Parts that the loops of the monitor run and its routes read. */
 export type Parts = ReturnType<typeof createParts>;

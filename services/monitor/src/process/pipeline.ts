@@ -3,13 +3,14 @@ import type { Engine, HostOf } from '@pipeline/engine';
 import { type Metrics, registerReadGauge } from '@pipeline/runtime';
 import { type Notifications, registerServerGauge, type Store, type StoreWatch } from '@pipeline/store';
 import { hostFinder, hostOfKind } from '../hosts/hosts.ts';
+import { addLoops, type Loop } from '../loops/add-loops.ts';
 import type { LoopSet } from '../loops/loop-set.ts';
-import { addLoops, type Loop, loopTable } from '../loops/table.ts';
 import type { RepoRouteDeps } from '../routes/repos.ts';
 import type { EventDeps } from '../routes/stream.ts';
 import type { EventFeed } from '../stream/event-feed.ts';
+import { type PipelineOptions, wire } from '../wiring/wiring.ts';
+import { loopTable } from './loop-table.ts';
 import { createParts, type Parts } from './parts.ts';
-import { type PipelineOptions, wire } from './wiring.ts';
 
 /** Everything of the monitor that needs a store: what its routes use, and its loops. */
 export interface Pipeline

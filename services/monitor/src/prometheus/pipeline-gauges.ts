@@ -201,3 +201,21 @@ function registerFigureGauges(registry: Registry, { figures }: PolledDashboard):
     },
   ]);
 }
+
+/** Registers the gauge of the requests that each host still allows. */
+export function registerRateGauge(
+  registry: Registry,
+  hosts: readonly { kind: string; rate: { remaining: number | null } }[],
+): void {
+  registerGauges(registry, [
+    {
+      name: 'svc_vcs_rate_limit_remaining',
+      help: 'Remaining requests in the rate limit window of the host, as last reported.',
+      labels: ['client'],
+      read: () =>
+        hosts.flatMap(({ kind, rate }): Sample[] =>
+          rate.remaining === null ? [] : [[{ client: kind }, rate.remaining]],
+        ),
+    },
+  ]);
+}

@@ -9,8 +9,7 @@ import {
   streamAfter,
   streamHead,
 } from '@pipeline/store';
-import { Broadcast, type Client, GAP } from './broadcast.ts';
-import { type Frame, frameOf, passes, type StreamFilter } from './frame.ts';
+import { Broadcast, type Client, type Frame, frameOf, GAP, passes, type StreamFilter } from './broadcast.ts';
 
 const REPLAYED = 100;
 const HEARTBEAT_MS = 30_000;

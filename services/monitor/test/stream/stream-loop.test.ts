@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { insertRecords, inTransaction, noRecords, type Store, sequenceStream } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
-import { StreamLoop } from '../../src/loops/stream.ts';
 import { EventFeed } from '../../src/stream/event-feed.ts';
+import { StreamLoop } from '../../src/stream/live-stream.ts';
 import { type Bench, makeBench } from '../support/bench.ts';
 
 const database = testDatabase();

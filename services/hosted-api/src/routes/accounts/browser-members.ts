@@ -4,8 +4,8 @@ import { admin, type Engine } from '@pipeline/engine';
 import type { Authenticate, HandlersOf } from '@pipeline/http';
 import { membersOf } from '@pipeline/store';
 import type { SessionIdentity } from '../../accounts/browser-sessions.ts';
+import { invitationPath } from '../../accounts/invitation-path.ts';
 import { scopeIn } from './browser-scope.ts';
-import { invitationPath } from './invitation.ts';
 
 type Handlers = HandlersOf<typeof browserRoutes, { session: Authenticate<SessionIdentity> }>;
 type Asked = { identity: SessionIdentity; query: { org: string } };

@@ -2,6 +2,7 @@ import { AppError } from '@pipeline/domain';
 import { acceptAsNewUser, acceptInvitation, findInvitation } from '@pipeline/engine';
 import type { OpenInvitation } from '@pipeline/store';
 import type { Visitor } from '../../accounts/browser-sessions.ts';
+import { invitationPath } from '../../accounts/invitation-path.ts';
 import { goTo, type PageAnswer, show, strangeForm } from '../../pages/answers.ts';
 import { type InvitationView, invitationPage } from '../../pages/invitation-page.ts';
 import { noticePage } from '../../pages/notice-page.ts';
@@ -85,6 +86,3 @@ const overPage = () =>
     'The link is wrong, was used already, was revoked or has expired.',
     'Ask the person who invited you for a new link.',
   );
-
-/** Path and query of the page where an invitation is accepted. */
-export const invitationPath = (token: string): string => `/account/invitation?token=${token}`;

@@ -1,6 +1,6 @@
 import { putLoopProblems } from '@pipeline/store';
 import { Gauge } from 'prom-client';
-import type { Wiring } from '../process/wiring.ts';
+import type { Wiring } from '../wiring/wiring.ts';
 
 const PROBLEMS = ['failing', 'late'] as const;
 

@@ -7,6 +7,7 @@ import {
   embedItems,
   enqueueDueScans,
   expireIntelligence,
+  type OrphanWatch,
   reclaimExpired,
   reclaimStalled,
   releaseDue,
@@ -17,51 +18,47 @@ import {
   watchSla,
   writeDailyDigest,
 } from '@pipeline/engine';
-import type { Tick } from '@pipeline/runtime';
-import type { Notifications } from '@pipeline/store';
 import { Counter } from 'prom-client';
 import { AlertDeliverer } from '../alerts/deliverer.ts';
 import { detectorRounds } from '../alerts/detection.ts';
 import { OutageWatch } from '../alerts/outage.ts';
 import { differencesCounter, rollupCheck } from '../analytics/rollup-check.ts';
+import type { ConsistencyCache } from '../consistency/consistency-cache.ts';
 import { inboxGauges } from '../intake/inbox-gauges.ts';
+import type { createIntake } from '../intake/intake.ts';
+import type { Loop } from '../loops/add-loops.ts';
+import type { Lead } from '../loops/lead.ts';
+import { runRetention } from '../loops/retention.ts';
+import { checkProtections, enforceCurrentBudgets, releaseCompared, runStrategies } from '../loops/upkeep.ts';
+import type { createHostWriters } from '../outbox/host-writers.ts';
 import { writeQueueGauge } from '../outbox/write-queue-gauge.ts';
-import type { Parts } from '../process/parts.ts';
-import type { Wiring } from '../process/wiring.ts';
 import { createTotals } from '../prometheus/totals.ts';
 import { ConfigSync } from '../settings/config-sync.ts';
 import { SettingsSync } from '../settings/settings-sync.ts';
+import type { createStream } from '../stream/live-stream.ts';
+import type { RunExporter } from '../tracing/run-exporter.ts';
 import { overdueGauge } from '../tracks/overdue-gauge.ts';
-import type { Lead } from './lead.ts';
-import type { Pace } from './loop-set.ts';
+import type { Wiring } from '../wiring/wiring.ts';
+import type { Agents } from '../workers/agents.ts';
 import { createLoopWatch } from './loop-watch.ts';
-import { runRetention } from './retention.ts';
-import { checkProtections, enforceCurrentBudgets, releaseCompared, runStrategies } from './upkeep.ts';
 
-/** A row of the table. A round that returns 'again' is followed by the next at once. */
-export type Loop = {
-  name: string;
-  everyMs: Pace;
-  /** Notification that brings the next round forward to now. */
-  wakeOn?: Parameters<Notifications['on']>[0];
-  /** Field of the readiness answer that is `stale` while this loop fails or is late. */
-  health?: 'poll' | 'outbox' | 'stream';
-  /** True = it also runs while the store is away. */
-  isAlways?: true;
-} & (
-  | {
-      /** Work of every replica. */
-      run: Tick;
-      /** Leader lock that the function itself takes for what one replica does. */
-      leader?: Lead;
-    }
-  | {
-      /** Work of the one replica that holds the leader lock; its writes are fenced. */
-      runAsLeader: (leading: Engine, signal: AbortSignal) => Promise<unknown>;
-      /** Name of the leader lock. */
-      leader: string;
-    }
-);
+interface Refreshed {
+  refresh(): Promise<void>;
+}
+
+/** Parts that the loops run. */
+interface Parts extends Record<'deadLetters' | 'blocked' | 'taskQueue' | 'kpis', Refreshed> {
+  consistency: ConsistencyCache;
+  /** null = the configuration turns the search for orphans off. */
+  orphans: OrphanWatch | null;
+  polled: Record<'counts' | 'live' | 'figures', Refreshed>;
+  agents: Agents;
+  restartLead: Lead;
+  stream: ReturnType<typeof createStream>;
+  intake: ReturnType<typeof createIntake>;
+  writers: ReturnType<typeof createHostWriters>;
+  exporter: RunExporter | null;
+}
 
 /** All loops of the monitor. */
 export const loopTable = (wiring: Wiring, parts: Parts): Loop[] => [
@@ -76,21 +73,6 @@ export const loopTable = (wiring: Wiring, parts: Parts): Loop[] => [
   ...intakeLoops(wiring, parts),
   ...outboxLoops(wiring, parts),
 ];
-
-/** Adds the loops of a table, each with its leader lock and its wake-up. */
-export function addLoops(table: readonly Loop[], { engine, loops, notifications, lead: leadOf }: Wiring): void {
-  for (const row of table) {
-    const { name, everyMs, wakeOn } = row;
-    const tick = 'runAsLeader' in row ? leaderTick(row.runAsLeader, engine, leadOf(row.leader)) : row.run;
-    const loop = row.isAlways ? loops.addAlways(name, everyMs, tick) : loops.add(name, everyMs, tick);
-    if (wakeOn) notifications.on(wakeOn, () => loop.wake());
-  }
-}
-
-const leaderTick =
-  (run: (leading: Engine, signal: AbortSignal) => Promise<unknown>, engine: Engine, lead: Lead): Tick =>
-  (signal) =>
-    lead.run(engine, (leading) => run(leading, signal));
 
 /** Lists in memory. Orphans are read rarely, because each request counts against the rate limit of the host. */
 function listLoops({ loops, listsEveryMs }: Wiring, parts: Parts): Loop[] {
