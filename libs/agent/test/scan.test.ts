@@ -2,8 +2,7 @@ import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { RunRecord } from '@pipeline/worker';
-import { languageOf } from '../src/code-map/languages.ts';
-import { symbolsOf } from '../src/code-map/symbols.ts';
+import { languageOf, symbolsOf } from '../src/code-map/scan.ts';
 import { AgentBench } from './agent-bench.ts';
 
 const FILES = {

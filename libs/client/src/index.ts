@@ -1,4 +1,3 @@
-export { createHostedClient, createMonitorClient, type HostedClient } from './client.ts';
-export { clientCredentials } from './credentials.ts';
+export { clientCredentials, createHostedClient, createMonitorClient, type HostedClient } from './client.ts';
 export { PipelineError } from './errors.ts';
 export { ToolError } from './tools.ts';

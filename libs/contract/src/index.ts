@@ -29,7 +29,6 @@ export * from './issues/monitor-plans.ts';
 export * from './issues/monitor-timeline.ts';
 export * from './issues/timeline.ts';
 export * from './issues/why.ts';
-export * from './knowledge/finding.ts';
 export * from './knowledge/monitor-artefacts.ts';
 export * from './knowledge/monitor-findings.ts';
 export * from './knowledge/monitor-intelligence.ts';

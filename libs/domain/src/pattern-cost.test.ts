@@ -9,7 +9,7 @@ import { linkedIssueNumber, revertedBy } from './intake/pull-requests.ts';
 import { dependenciesIn, dependencyChanges, ownWords } from './intake/text-dependencies.ts';
 import { brief } from './issues/find-waits.ts';
 import { extractAnchors } from './knowledge/anchors.ts';
-import { normalizedTitle } from './knowledge/finding-moves.ts';
+import { normalizedTitle } from './knowledge/finding.ts';
 import { blockReasonOf, classifyError } from './queue/error-classification.ts';
 import { normalizeError } from './queue/error-fingerprint.ts';
 import { parseIssueRef, parseSlug } from './slugs.ts';

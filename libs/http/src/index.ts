@@ -1,7 +1,6 @@
 export * from './answers/answer-error.ts';
-export type { ErrorPage } from './answers/page.ts';
-export * from './app-options.ts';
-export { sanitizeUrlText } from './body/text-stage.ts';
+export type { ErrorPage } from './answers/fail.ts';
+export { sanitizeUrlText } from './body/read-input.ts';
 export * from './create-app.ts';
 export * from './limits/address-key.ts';
 export * from './limits/login-limit.ts';
@@ -11,6 +10,5 @@ export * from './request/handler.ts';
 export * from './server/listen.ts';
 export * from './service-handlers.ts';
 export { matchesEtag } from './web/etag.ts';
-export { PreparedBody } from './web/prepared-body.ts';
-export { PreparedJson } from './web/prepared-json.ts';
+export { PreparedBody, PreparedJson } from './web/prepared-json.ts';
 export { webAsset, webPage } from './web/web-answers.ts';

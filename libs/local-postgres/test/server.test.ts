@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { postgresAccount } from '../src/account.ts';
-import { type PostgresServer, removeAbandoned, startPostgres } from '../src/server.ts';
+import { type PostgresServer, postgresAccount, removeAbandoned, startPostgres } from '../src/server.ts';
 
 let dataDir: string;
 beforeAll(async () => {

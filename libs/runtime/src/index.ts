@@ -1,7 +1,6 @@
 export { type AppKey, envPemKey, requireAppKey } from './app-key.ts';
 export * from './batcher.ts';
 export * from './env.ts';
-export * from './listen.ts';
 export * from './logger.ts';
 export * from './make-folder.ts';
 export * from './metrics.ts';
@@ -11,4 +10,3 @@ export * from './run-service.ts';
 export * from './secret-files.ts';
 export * from './sleep.ts';
 export * from './start-error.ts';
-export * from './stop-stack.ts';

@@ -4,7 +4,11 @@ import { createLogger, type Logger } from './logger.ts';
 import { createMetrics, type Metrics, serveMetrics } from './metrics.ts';
 import { withDeadline } from './sleep.ts';
 import { EXIT_CONFIG, StartError } from './start-error.ts';
-import { StopStack } from './stop-stack.ts';
+
+interface Part {
+  name: string;
+  stop: () => Promise<unknown> | unknown;
+}
 
 const STOP_WITHIN_MS = 10_000;
 const FLUSH_WITHIN_MS = 1_000;
@@ -133,5 +137,45 @@ class Life {
     }
     await withDeadline(this.#log.close(), FLUSH_WITHIN_MS, 'writing the log').catch(() => undefined);
     process.exit(this.#exitCode);
+  }
+}
+
+/** Registry of started components, stopped in reverse order. */
+export class StopStack {
+  readonly #parts: Part[] = [];
+  #stopping: Promise<void> | undefined;
+  #stopped = false;
+
+  /** Registers a component; after shutdown it is stopped immediately. */
+  add(name: string, stop: Part['stop']): void {
+    this.#parts.push({ name, stop });
+    if (this.#stopped) this.#stopping = this.#stopAll();
+  }
+
+  /**
+   * Stops all components one after the other and continues after failures. Repeated calls return the same promise.
+   * @throws AggregateError of all failures, each naming its component.
+   */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stopAll();
+    return this.#stopping;
+  }
+
+  async #stopAll(): Promise<void> {
+    const errors: unknown[] = [];
+    // A start in progress may register components during shutdown; the loop stops them too.
+    for (let part = this.#parts.pop(); part; part = this.#parts.pop()) {
+      await attempt(part).catch((error: unknown) => errors.push(error));
+    }
+    this.#stopped = true;
+    if (errors.length > 0) throw new AggregateError(errors, errors.map((error) => (error as Error).message).join('; '));
+  }
+}
+
+async function attempt({ name, stop }: Part): Promise<void> {
+  try {
+    await stop();
+  } catch (cause) {
+    throw new Error(`${name} did not stop cleanly`, { cause });
   }
 }

@@ -5,6 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isBelow, readProcesses } from '@pipeline/testing/process-cpu';
 import { Checks, seconds } from './checks.ts';
 import { crash } from './crash.ts';
 import { dashboard } from './dashboard/dashboard.ts';
@@ -12,9 +13,9 @@ import { failover } from './failover/failover.ts';
 import { history } from './history/history.ts';
 import { type E2e, journey } from './journey.ts';
 import { e2eOptions } from './options.ts';
+import { processesOf } from './processes.ts';
 import { restart } from './restart.ts';
 import { retention } from './retention/retention.ts';
-import { endWithChecks } from './signals.ts';
 import { soak } from './soak/soak.ts';
 import { throughput } from './throughput/throughput.ts';
 import { upgrade } from './upgrade/upgrade.ts';
@@ -64,4 +65,30 @@ async function perform(name: string): Promise<void> {
   checks.note(`took ${seconds(performance.now() - began)}`);
   if (own !== undefined || checks.failed > failedBefore) checks.note(`kept: ${dataDir}`);
   else await rm(dataDir, { recursive: true, force: true });
+}
+
+/**
+ * Ends what a check has started on SIGINT and SIGTERM: a terminal signals all processes, a CI runner this one alone.
+ * Postgres is no descendant of it, but names its folder. The folders stay, as those of a failed check.
+ */
+function endWithChecks(folderOf: () => string | null): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      const processes = readProcesses();
+      const descendants = [...processes.keys()].filter((pid) => isBelow(processes, pid, process.pid));
+      const folder = folderOf();
+      const others = folder === null ? [] : processesOf(folder).map(({ pid }) => pid);
+      for (const pid of new Set([...descendants, ...others])) end(pid);
+      // Without this listener the signal ends the process.
+      process.kill(process.pid, signal);
+    });
+  }
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { copyStatement, expressionOf, type Shift } from '../e2e/retention/copies.ts';
+import { copyStatement, expressionOf, type Shift } from '../e2e/retention/fill.ts';
 import { episodesOf, waitsIn } from '../e2e/retention/locks.ts';
 import { expectedMonths } from '../e2e/retention/retained.ts';
 import { linesOf, perMillion } from '../e2e/retention/sizes.ts';

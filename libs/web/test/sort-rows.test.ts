@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Column } from '../src/table/column.ts';
-import { sortRows } from '../src/table/sort-rows.ts';
+import { sortRows } from '../src/table/use-sorted.ts';
 
 interface Row {
   title: string | null;

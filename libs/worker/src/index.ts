@@ -1,10 +1,9 @@
 export * from './client/client.ts';
 export { type GitCredentials, gitEnv } from './client/git-env.ts';
 export type { AgentLogs } from './exec/agent-log.ts';
-export { runChild } from './exec/child.ts';
+export { killGroup, killOnSignal, runChild } from './exec/child.ts';
 export { execHandler } from './exec/exec.ts';
-export { type LineSplitter, splitLines } from './exec/lines.ts';
-export { killGroup, killOnSignal } from './exec/process-group.ts';
+export { type LineSplitter, splitLines } from './exec/output.ts';
 export { envOf, type RunAs, spawnAs } from './exec/user.ts';
 export * from './options.ts';
 export { type Program, type ProgramContext, type ProgramWork, runProgram } from './run-program.ts';
@@ -13,4 +12,3 @@ export * from './tasks/records.ts';
 export * from './tasks/runner.ts';
 export type { TaskContext, TaskHandler } from './tasks/task-run.ts';
 export { checkedOutcome, failure, type Verdict } from './tasks/verdict.ts';
-export { UsageCommand } from './usage-command.ts';

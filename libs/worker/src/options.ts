@@ -1,8 +1,9 @@
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentName, parseSlug, TASK_TYPES, type TaskType } from '@pipeline/domain';
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { UsageCommand } from './usage-command.ts';
+import { Command, InvalidArgumentError, Option } from 'commander';
+
+const EXIT_USAGE = 2;
 
 export interface RunnerOptions {
   server: string;
@@ -143,4 +144,12 @@ export function runnerOptions(command: Command): RunnerOptions {
     workDir: options.workDir ?? defaultWorkDir('pipeline-worker', options.name),
     concurrency: options.once ? 1 : options.concurrency,
   };
+}
+
+/** A command that ends with 2 on wrong usage, unless another code is given. Commander alone gives 1. */
+export class UsageCommand extends Command {
+  override error(message: string, options?: Parameters<Command['error']>[1]): never {
+    const { exitCode = 1 } = options ?? {};
+    super.error(message, { ...options, exitCode: exitCode === 1 ? EXIT_USAGE : exitCode });
+  }
 }

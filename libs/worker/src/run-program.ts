@@ -1,4 +1,6 @@
-import { hostname } from 'node:os';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createLogger, type Logger, makeFolder } from '@pipeline/runtime';
 import type { Command } from 'commander';
 import { createWorkerClient, isUnauthorized } from './client/client.ts';
@@ -8,7 +10,15 @@ import { type RunAs, runAs } from './exec/user.ts';
 import type { RunnerOptions } from './options.ts';
 import { createWorker, type Worker } from './tasks/runner.ts';
 import type { TaskHandler } from './tasks/task-run.ts';
-import { isHidden, restartHidden, tokenFromFd } from './token.ts';
+
+/** Turns off the inspector that any process of the same user can start with SIGUSR1. */
+const NO_INSPECTOR = '--disable-sigusr1';
+
+interface Hidden {
+  /** Environment without the token. */
+  env: Record<string, string>;
+  token: string;
+}
 
 const EXIT_CONFIG = 78;
 
@@ -141,4 +151,36 @@ function stopOnSignals(worker: Worker, log: Logger): void {
       if (signals === 1) worker.leave();
       else worker.abandon();
     });
+}
+
+/** Reads the token from an inherited descriptor and closes it, so that no program inherits it. */
+function tokenFromFd(fd: number): string {
+  const token = readFileSync(fd, 'utf8').trim();
+  closeSync(fd);
+  // Closing frees the lowest number; the next opened file must not become standard input.
+  if (fd === 0) openSync('/dev/null', 'r');
+  return token;
+}
+
+/** Returns whether the process was started by `restartHidden`. */
+const isHidden = (): boolean => process.execArgv.includes(NO_INSPECTOR);
+
+/**
+ * Replaces this process by a new one with the same id whose environment block never contained the token, because a deleted
+ * variable stays readable in /proc/PID/environ. Passes the token over descriptor 0, from an unlinked file. Returns only on
+ * platforms where a process cannot be replaced (Windows).
+ */
+function restartHidden({ env, token }: Hidden): void {
+  if (process.execve === undefined) return;
+  const folder = mkdtempSync(join(tmpdir(), 'pipeline-worker-'));
+  try {
+    const path = join(folder, 'token');
+    writeFileSync(path, token, { mode: 0o600 });
+    closeSync(0);
+    openSync(path, 'r');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  const argv = [NO_INSPECTOR, ...process.execArgv, ...process.argv.slice(1), '--token-fd', '0'];
+  process.execve(process.execPath, [process.execPath, ...argv], env);
 }

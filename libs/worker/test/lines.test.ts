@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { splitLines } from '../src/exec/lines.ts';
+import { splitLines } from '../src/exec/output.ts';
 
 function split(chunks: Buffer[], maxBytes: number): string[] {
   const lines: string[] = [];

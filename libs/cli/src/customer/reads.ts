@@ -3,13 +3,18 @@ import { type Answer, type LocalSession, leaf, type Run } from '../command/comma
 import { table } from '../command/table.ts';
 import { wholeNumber } from '../command/values.ts';
 import { issueRef, repoSlug } from './arguments.ts';
-import { costsText } from './costs.ts';
 import { HOST_OPTION } from './host-option.ts';
-import type { CostSummary, IssuePage } from './operations.ts';
-import { overviewText } from './overview.ts';
-import { ago, cell, text, usd } from './render.ts';
+import type { CostSummary, IssuePage, IssueWhy, PipelineOverview } from './operations.ts';
+import { ago, cell, lines, text, usd, usdWith } from './render.ts';
 import { type HostOption, openService } from './session.ts';
-import { whyText } from './why.ts';
+
+const OVERVIEW_ROWS = 10;
+
+const TRANSITIONS = 5;
+
+const ROWS = 100;
+
+type Windows = Omit<CostSummary['byRepo'][number], 'repo'>;
 
 type Options = HostOption & { limit?: string; offset?: string; state?: string };
 
@@ -119,4 +124,86 @@ async function costs({ env, args: [given = ''], options }: Call): Promise<Answer
   const { client } = await openService(options, env);
   const data = (await client.callTool('get_cost_summary', args)) as CostSummary;
   return { data, text: costsText(data) };
+}
+
+const windows = (cost: Windows): string[] => [
+  usdWith(cost.last24hUsd, cost.last24hUnreportedCosts),
+  usdWith(cost.last7dUsd, cost.last7dUnreportedCosts),
+  usdWith(cost.last30dUsd, cost.last30dUnreportedCosts),
+  usdWith(cost.lifetimeUsd, cost.lifetimeUnreportedCosts),
+];
+
+/** Formats costs as two tables: by repository and by agent, the first rows of each. */
+function costsText(costs: CostSummary): string {
+  const byRepo = costs.byRepo.slice(0, ROWS).map((one) => [cell(one.repo), ...windows(one)]);
+  const byAgent = costs.byAgent
+    .slice(0, ROWS)
+    .map(({ agent, usd, invocations, unreportedCosts }) => [cell(agent), usdWith(usd, unreportedCosts), invocations]);
+  const hidden = Math.max(costs.byRepo.length, costs.byAgent.length) > ROWS;
+  return lines(
+    table(['REPOSITORY', '24 H', '7 D', '30 D', 'ALL'], [...byRepo, ['total', ...windows(costs)]], ''),
+    '',
+    table(['AGENT', 'ALL', 'INVOCATIONS'], byAgent, 'no invocations'),
+    hidden && `only the first ${ROWS} rows are shown; --json prints all`,
+  );
+}
+
+/** Formats the explanation of an issue. */
+function whyText(why: IssueWhy): string {
+  return lines(
+    `${text(why.repo)}#${why.issueNumber}  ${cell(why.title)}`,
+    text(why.explanation),
+    why.blockReason !== null && `blocked: ${text(why.blockReason)}`,
+    list(
+      'Waits for',
+      why.waitingOn.map(({ detail }) => text(detail)),
+    ),
+    list(
+      'Suggestions',
+      why.recommendations.map((one) => text(one)),
+    ),
+    list(
+      'Checks that did not succeed',
+      why.checks.filter(({ state }) => state !== 'success').map(({ name, state }) => `${cell(name)}: ${state}`),
+    ),
+    why.lastError !== null && `\nLast error, ${why.lastError.occurredAt}:\n  ${text(why.lastError.message)}`,
+    list(
+      'Last transitions',
+      why.recentTransitions
+        .slice(0, TRANSITIONS)
+        .map(
+          ({ at, from, to, reason }) => `${at}  ${from ?? '-'} -> ${to}${reason === null ? '' : `  ${cell(reason)}`}`,
+        ),
+    ),
+  );
+}
+
+const list = (title: string, items: readonly string[]): string | null =>
+  items.length === 0 ? null : `\n${title}:\n${items.map((item) => `  ${item}`).join('\n')}`;
+
+/** Formats the overview of a repository; of each list the first rows. */
+function overviewText(overview: PipelineOverview): string {
+  const { workerPool: pool, cost, serverTimestamp: now } = overview;
+  const counts = Object.entries(overview.issuesByState).filter(([, count]) => count > 0);
+  const blocked = overview.blockedIssues
+    .slice(0, OVERVIEW_ROWS)
+    .map((one) => [`#${one.issueNumber}`, ago(one.blockedSince, now), cell(one.title), cell(one.blockReason)]);
+  const failures = overview.recentFailures
+    .slice(0, OVERVIEW_ROWS)
+    .map((one) => [
+      one.issueNumber === null ? null : `#${one.issueNumber}`,
+      ago(one.finishedAt, now),
+      cell(one.agentName),
+      cell(one.errorMessage),
+    ]);
+  return lines(
+    `${cell(overview.repo)}: ${overview.openIssues} open issues, ${overview.queueDepth.total} pending tasks, ${overview.inFlightTasks.length} running`,
+    `workers: ${pool.total} (${pool.busy} busy, ${pool.idle} idle, ${pool.offline} offline)`,
+    `cost: ${usdWith(cost.last24hUsd, cost.last24hUnreportedCosts)} in 24 h, ${usdWith(cost.lifetimeUsd, cost.lifetimeUnreportedCosts)} in all`,
+    `dead letters: ${overview.dlqDepth}; host writes waiting: ${overview.vcsWriteQueueDepth}, failed: ${overview.vcsWriteQueueFailed}`,
+    '',
+    table(['STATE', 'ISSUES'], counts, 'no issues'),
+    blocked.length > 0 && `\n${table(['BLOCKED', 'FOR', 'TITLE', 'REASON'], blocked, '')}`,
+    failures.length > 0 && `\n${table(['FAILED', 'AGO', 'AGENT', 'ERROR'], failures, '')}`,
+  );
 }

@@ -1,16 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import { AppError } from '@pipeline/domain';
+import { APP_PERMISSIONS, AppError, html } from '@pipeline/domain';
 import { DeadlineError, withDeadline } from '@pipeline/runtime';
 import type { HostUrls } from '@pipeline/vcs';
 import type { ConvertedApp } from '@pipeline/vcs/github';
 import type { Command } from 'commander';
 import { openBrowser } from '../browser/browser.ts';
 import { startLoopback } from '../browser/loopback.ts';
+import { page } from '../browser/pages.ts';
 import { type Answer, type LocalSession, leaf, type Run } from '../command/command.ts';
 import { appVariables, envText, requireFreeFile, writeEnvFile } from './app-file.ts';
 import { type InitOptions, type InitSettings, readOptions } from './options.ts';
-import { formPage } from './pages.ts';
+
+/** A form that a browser posts to the host. */
+interface RegistrationForm {
+  action: string;
+  manifest: string;
+}
 
 /** Adds the command that registers a GitHub App for the services and stores its secrets. */
 export function initCommand(program: Command, run: Run<LocalSession>): void {
@@ -121,4 +127,16 @@ function textOf(progress: Progress): string {
   if ('open' in progress) return `Open this address in a browser on this machine: ${progress.open}`;
   if ('install' in progress) return `Install the app on your repositories: ${progress.install}`;
   return `notice: ${progress.notice}`;
+}
+
+/** Returns the page that leads to the host, with the permissions that are requested there. */
+function formPage({ action, manifest }: RegistrationForm): string {
+  const permissions = Object.entries(APP_PERMISSIONS).map(([name, level]) => html`<li>${name}: ${level}</li>`);
+  return page(
+    'Register the GitHub App of the pipeline',
+    html`<p>${new URL(action).host} shows the app and asks you to confirm it. The app has these permissions where it is installed:</p>
+<ul>${permissions}</ul>
+<form method="post" action="${action}"><input type="hidden" name="manifest" value="${manifest}">
+<button>Continue to ${new URL(action).host}</button></form>`,
+  );
 }

@@ -4,7 +4,7 @@ import {
   acceptedOf,
   accepts,
   type Candidate,
-  EDGE_TEXTS,
+  FIELD_TEXTS,
   type KnownValues,
   knownOr,
   listed,
@@ -38,7 +38,7 @@ export function acceptedTexts(
 export function refusedTexts(schema: z.ZodType, place: Place): fc.Arbitrary<string> | null {
   const isRefused = (text: unknown) => canBeSent(place, text) && !accepts(schema)(text);
   const candidates = [
-    ...listed(EDGE_TEXTS, isRefused, 4),
+    ...listed(FIELD_TEXTS, isRefused, 4),
     { arbitrary: fc.string({ unit: 'binary', minLength: 1 }), weight: 1 },
   ];
   return acceptedOf(candidates, isRefused) as fc.Arbitrary<string> | null;
@@ -47,7 +47,7 @@ export function refusedTexts(schema: z.ZodType, place: Place): fc.Arbitrary<stri
 function candidatesOf(schema: z.ZodType, isAccepted: (text: unknown) => boolean): Candidate[] {
   const { example } = (schema.meta() ?? {}) as { example?: unknown };
   return [
-    ...listed([String(example), ...EDGE_TEXTS], isAccepted, 2),
+    ...listed([String(example), ...FIELD_TEXTS], isAccepted, 2),
     ...listed(EDGE_NUMBERS, isAccepted, 1),
     ...leafCandidates(schema),
   ];

@@ -1,15 +1,28 @@
-import type { AnyRoute } from '@pipeline/contract';
+import { type AnyRoute, isRawBody, type Surface } from '@pipeline/contract';
 import fc from 'fast-check';
-import { noCredential } from '../target/credentials.ts';
+import { type Credential, type CredentialMatrix, noCredential } from '../target/credentials.ts';
+import type { PlannedCase } from '../target/planned-request.ts';
 import type { TestedSurface } from '../target/target.ts';
 import { actsOnClaim, arrange, claimFor } from './arrange.ts';
-import { casesOf } from './cases.ts';
 import { judge, type Problem } from './judge.ts';
 import { learnFromReads } from './learn.ts';
-import { listTools, type McpTool } from './mcp-calls.ts';
+import { listTools, type McpTool, toolCalls } from './mcp-calls.ts';
 import type { Case, Finding, PropertyResult } from './result.ts';
 import { count, emptyTally, type Tally } from './tally.ts';
+import { validRequests } from './valid-requests.ts';
 import { Vocabulary } from './vocabulary.ts';
+import { woundedRequests } from './wounded-requests.ts';
+
+interface CaseSource {
+  surface: Surface;
+  route: AnyRoute;
+  matrix: CredentialMatrix;
+  vocabulary: Vocabulary;
+  tools: readonly McpTool[];
+}
+
+/** Shares in percent of an endpoint that has all three. */
+const SHARE = { valid: 50, invalid: 35, refusedCaller: 15 };
 
 export interface PropertyOptions {
   /** Requests over all endpoints, shrinking and reading aside. */
@@ -189,4 +202,30 @@ function seedOf(seed: number, endpoint: string, round: number): number {
   let hash = (seed ^ 0x811c9dc5) | 0;
   for (const char of `${endpoint} ${round}`) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193);
   return hash;
+}
+
+/**
+ * Every kind of request to one endpoint: valid and invalid by good callers, valid by callers that must be refused.
+ * @returns null when no credential for the endpoint was given and it refuses no caller.
+ */
+function casesOf({ surface, route, matrix, vocabulary, tools }: CaseSource): fc.Arbitrary<Case> | null {
+  const known = (name: string) => vocabulary.known(route.path, name);
+  const valid = validRequests(surface, route, known);
+  const invalid = woundedRequests(surface, route, valid);
+  const isUnspecified = isRawBody(route.body) || route.undocumented === true;
+  const expectation = { kind: isUnspecified ? 'unspecified' : 'valid' } as const;
+  const fine = valid.map((request): PlannedCase => ({ request, expectation }));
+  const planned = route.id === 'postMcp' && tools.length > 0 ? fc.oneof(fine, toolCalls(route, tools, known)) : fine;
+  const by = (cases: fc.Arbitrary<PlannedCase>, credentials: readonly Credential[], isGood: boolean) =>
+    credentials.length === 0
+      ? null
+      : fc
+          .tuple(cases, fc.constantFrom(...credentials))
+          .map(([one, credential]): Case => ({ ...one, caller: { credential, isGood } }));
+  const all = [
+    { arbitrary: by(planned, matrix.good(route.auth), true), weight: SHARE.valid },
+    { arbitrary: invalid && by(invalid, matrix.good(route.auth), true), weight: SHARE.invalid },
+    { arbitrary: by(fine, matrix.bad(route.auth), false), weight: SHARE.refusedCaller },
+  ].filter((one): one is { arbitrary: fc.Arbitrary<Case>; weight: number } => one.arbitrary !== null);
+  return all.length === 0 ? null : fc.oneof(...all);
 }

@@ -21,8 +21,8 @@ interface Probed {
 /** Sends one GET request. */
 type ProbeParameters = (pathAndQuery: string) => Promise<Probed>;
 
-/** Boundary values of parameters: numbers, slugs, times, lists, blanks, lengths, other scripts. */
-const TEXTS = [
+/** Texts at the edges of what parameters and fields take: numbers, slugs, times, lists, blanks, lengths, other scripts. */
+export const EDGE_TEXTS: readonly string[] = [
   ...[
     '',
     ' ',
@@ -114,7 +114,7 @@ export async function parameterProblems(surface: Surface, route: AnyRoute, probe
 }
 
 function textsFor(surface: Surface, route: AnyRoute, parameter: Parameter): readonly string[] {
-  const texts = TEXTS.filter((text) => canBeSent(parameter, text));
+  const texts = EDGE_TEXTS.filter((text) => canBeSent(parameter, text));
   if (firstRoutes(surface).get(keyOf(parameter)) === route.id) return texts;
   const refused = texts.filter((text) => !isValidText(parameter.schema, text)).slice(0, REPEATED_REFUSALS);
   const valid = texts.filter((text) => isValidText(parameter.schema, text));

@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
 import { MAX_INTEGER } from '../bounds.ts';
+import { AppError } from '../errors.ts';
 import { z } from '../lazy-zod.ts';
 import { SEVERITIES } from '../severities.ts';
+import { cappedText } from '../text/pattern.ts';
 
 /** Fields of a piece of evidence besides its `kind`. */
 const FIELDS = {
@@ -55,3 +58,64 @@ export const FindingInput = z.object({
   blocksProgress: z.boolean().default(false),
 });
 export type FindingInput = z.infer<typeof FindingInput>;
+
+export const FINDING_STATUSES = ['open', 'accepted', 'resolved', 'dismissed', 'superseded'] as const;
+export type FindingStatus = (typeof FINDING_STATUSES)[number];
+
+/** Operators' actions on a finding, and the resulting status. */
+const FINDING_MOVES = {
+  accept: { to: 'accepted', from: ['open'] },
+  resolve: { to: 'resolved', from: ['open', 'accepted'] },
+  dismiss: { to: 'dismissed', from: ['open', 'accepted'] },
+  reopen: { to: 'open', from: ['resolved', 'dismissed'] },
+} as const satisfies Record<string, { to: FindingStatus; from: readonly FindingStatus[] }>;
+export type FindingMove = keyof typeof FINDING_MOVES;
+
+/** Returns whether a finding is still unsettled. */
+export const isUnsettled = (status: FindingStatus): boolean => status === 'open' || status === 'accepted';
+
+/**
+ * @returns the status after the action.
+ * @throws AppError INVALID_TRANSITION, which lists the statuses that allow the action.
+ */
+export function moveFinding(status: FindingStatus, move: FindingMove): FindingStatus {
+  const { to, from } = FINDING_MOVES[move];
+  if ((from as readonly string[]).includes(status)) return to;
+  throw new AppError(
+    'INVALID_TRANSITION',
+    `A finding that is ${status} cannot be moved by ${move}; it would have to be ${from.join(' or ')}`,
+  );
+}
+
+const MAX_TITLE = 1_000;
+
+/** Titles that differ only in case, space or punctuation are equal. */
+export const normalizedTitle = (title: string): string =>
+  cappedText(title, MAX_TITLE)
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** The location of a finding: the first path and the first symbol of its evidence. */
+export function placeOf(evidence: FindingInput['evidence']): { path: string; symbol: string } {
+  const symbol = evidence.find(({ kind, ref }) => kind === 'symbol' && text(ref) !== '');
+  const path = evidence.find((entry) => text(entry.path) !== '');
+  const file = evidence.find(({ kind, ref }) => kind === 'file' && text(ref) !== '');
+  return { path: text(path?.path) || text(file?.ref), symbol: text(symbol?.ref) };
+}
+
+/**
+ * The key of a finding within its repo: the same finding, reported again, has the same key. For a finding that blocks
+ * progress the key contains the issue: settling it for one issue must not unblock another.
+ */
+export function findingFingerprint(finding: FindingInput, issueId: number | null): string {
+  const { path, symbol } = placeOf(finding.evidence);
+  const own = finding.blocksProgress ? `issue ${issueId}` : '';
+  const parts = [finding.findingType, finding.category, path, symbol, normalizedTitle(finding.title), own];
+  return hashOf(parts);
+}
+
+export const hashOf = (parts: readonly string[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import { z } from '../lazy-zod.ts';
 import { isStorable } from '../text/storable.ts';
-import { hashOf, normalizedTitle } from './finding-moves.ts';
+import { hashOf, normalizedTitle } from './finding.ts';
 
 export const INTELLIGENCE_KINDS = [
   'architecture',

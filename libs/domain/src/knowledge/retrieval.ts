@@ -1,6 +1,6 @@
 import type { TaskType } from '../task-types.ts';
 import { withoutTrailing } from '../text/pattern.ts';
-import { normalizedTitle } from './finding-moves.ts';
+import { normalizedTitle } from './finding.ts';
 import type { IntelligenceEvidenceType, IntelligenceKind, IntelligenceScopeKind, IntelligenceStatus } from './items.ts';
 
 /** The role of the requesting agent, which decides the preferred kinds. */

@@ -1,8 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { HOUR_MS } from '../windows.ts';
-import { afterFailure, attemptAfterLoss } from './after-failure.ts';
-import { MAX_QUOTA_WAIT_MS, MAX_REQUESTED_WAIT_MS, retryDelayMs } from './delays.ts';
+import {
+  afterFailure,
+  attemptAfterLoss,
+  MAX_QUOTA_WAIT_MS,
+  MAX_REQUESTED_WAIT_MS,
+  retryDelayMs,
+} from './after-failure.ts';
 
 const FAILED = {
   attempt: 0,

@@ -2,7 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { projectionDelayMs } from '../outbox/projections.ts';
 import { DAY_MS, HOUR_MS } from '../windows.ts';
-import { autoUnblockDelayMs, MAX_QUOTA_WAIT_MS, MAX_REQUESTED_WAIT_MS, quotaWait, retryDelayMs } from './delays.ts';
+import {
+  autoUnblockDelayMs,
+  MAX_QUOTA_WAIT_MS,
+  MAX_REQUESTED_WAIT_MS,
+  quotaWait,
+  retryDelayMs,
+} from './after-failure.ts';
 
 describe.each([
   ['a retry', retryDelayMs, 600],

@@ -15,12 +15,22 @@ import {
   isLeadershipLost,
   type ProjectionRow,
   pullRequestsOf,
+  type RepoRow,
   type SendableProjection,
   sendableProjections,
 } from '@pipeline/store';
 import { batchedByEngine, servedApartIfFailed } from '../context/batched.ts';
 import { type Engine, inFencedTransaction, inTenant } from '../context/context.ts';
-import type { Sending } from './sending.ts';
+
+/** An attempt of an outbox entry that has begun. */
+export interface Sending {
+  projection: ProjectionRow;
+  repo: RepoRow;
+  /** An earlier attempt was interrupted or ended in doubt: the host may have executed it. */
+  mayHaveHappened: boolean;
+  /** Epoch of the leader that began the attempt; null without one. */
+  epoch: number | null;
+}
 
 /** The outbox entries that may be sent to this kind of host now: at most one per lane of an issue. One indexed read. */
 export const sendable = (engine: Engine, clientType: string, limit: number): Promise<SendableProjection[]> =>

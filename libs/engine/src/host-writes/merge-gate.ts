@@ -10,10 +10,10 @@ import {
 } from '@pipeline/domain';
 import { saveAllChecks, setChecksWait } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
+import type { Sending } from './begin.ts';
 import { returnWithFailedChecks } from './failed-checks.ts';
 import { isItsTurn, restartFront, updateBeforeMerge } from './merge-train.ts';
 import { endWaiting, type HeldMerge, holdMerge, keepWaiting } from './merge-wait.ts';
-import type { Sending } from './sending.ts';
 
 type Host = Pick<VcsHost, 'checksOf' | 'mergeRulesOf' | 'isBehind' | 'logTailOf' | 'getPullRequest'>;
 type Merge = Extract<ProjectionAction, { type: 'mergePR' }>;

@@ -2,8 +2,8 @@ import { type ChecksWait, chooseFront, MINUTE_MS, type ProjectionAction } from '
 import { lockTrainFront, setTrainFront, touchTrainFront, trainCars } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { queueProjections } from '../outbox/project.ts';
+import type { Sending } from './begin.ts';
 import { endWaiting, type HeldMerge, holdMerge, postponeMerge } from './merge-wait.ts';
-import type { Sending } from './sending.ts';
 
 type Merge = Extract<ProjectionAction, { type: 'mergePR' }>;
 

@@ -16,7 +16,7 @@ import { ENGINE, type IssueContext } from '../context/issue-context.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
 import { projectIssue } from '../outbox/project.ts';
 import { moveBy } from '../workflow/move.ts';
-import type { Sending } from './sending.ts';
+import type { Sending } from './begin.ts';
 
 /** The merge of an issue whose row, and whose outbox entry, the caller has locked. */
 export interface HeldMerge {

@@ -19,10 +19,10 @@ import { type CurrentWork, ENGINE, type IssueContext, type OnIssue } from '../co
 import { onIssue } from '../context/load-issue.ts';
 import { recordPipelineEvent } from '../records/records.ts';
 import { isSeed, onSeeded } from '../tracks/seeds.ts';
+import type { Sending } from './begin.ts';
 import { applyEffects, hasEffects, onMergeRefused } from './effects.ts';
 import { keepWaiting } from './merge-wait.ts';
 import { deadLetterProjection } from './projection-dead-letters.ts';
-import type { Sending } from './sending.ts';
 
 /** Pause between two looks whether a repo can be reached again. */
 const ACCESS_RETRY_MS = 2 * MINUTE_MS;

@@ -23,9 +23,9 @@ import type { Actor } from '../context/issue-context.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
 import { COMMAND_COLUMN, type IssueAction, performAction } from '../issues/issue-actions.ts';
 import { applyPlanCommand } from '../issues/plan-answers.ts';
+import type { Intake } from '../repos/repo-address.ts';
 import { moveBy } from '../workflow/move.ts';
 import { factsOf } from './host-facts.ts';
-import type { Intake } from './intake-context.ts';
 
 type CommentEvent = Extract<HostEvent, { kind: 'comment' }>;
 

@@ -11,9 +11,9 @@ import {
   textHash,
 } from '@pipeline/domain';
 import { findIssue, type HostFactsRow, hostFactsOf, repoIdsByKey } from '@pipeline/store';
+import type { Intake } from '../repos/repo-address.ts';
 import { type HostStates, hostStateKey, NO_HOST_STATES } from '../workflow/text-dependencies.ts';
 import { firstFacts, type IssueEvent } from './host-facts.ts';
-import type { Intake } from './intake-context.ts';
 import type { TextVerdict } from './text-changes.ts';
 
 /** Host data that was read before the transaction in which an event is applied. */

@@ -29,6 +29,7 @@ import type { Actor, IssueContext } from '../context/issue-context.ts';
 import { lockIssueContext } from '../context/load-issue.ts';
 import { performAction } from '../issues/issue-actions.ts';
 import { projectIssue, queueProjections } from '../outbox/project.ts';
+import type { Intake } from '../repos/repo-address.ts';
 import { admit, admitNew } from '../workflow/admit.ts';
 import { moveBy } from '../workflow/move.ts';
 import { applyTextEdit } from '../workflow/text-edit.ts';
@@ -45,7 +46,6 @@ import {
   timesAfter,
   withAssignee,
 } from './host-facts.ts';
-import type { Intake } from './intake-context.ts';
 import { applyPullRequestEvent } from './pull-request-event.ts';
 import { refuseEnqueue } from './refuse-enqueue.ts';
 import { readText, recordText, shownChange } from './text-changes.ts';

@@ -1,8 +1,8 @@
 import { ENQUEUE_LABEL, type HostIssue } from '@pipeline/domain';
 import { findIssue, findPullRequest, oldestHostUpdate, saveSyncState, storeNow, syncStateOf } from '@pipeline/store';
 import { inFencedTransaction } from '../context/context.ts';
+import type { Intake } from '../repos/repo-address.ts';
 import { applyHostEvent } from './host-event.ts';
-import type { Intake } from './intake-context.ts';
 import { applyIssueEvent } from './issue-event.ts';
 import { applyPullRequestEvent } from './pull-request-event.ts';
 

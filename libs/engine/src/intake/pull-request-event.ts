@@ -25,8 +25,8 @@ import { loadIssueContext } from '../context/load-issue.ts';
 import { recordMerge } from '../knowledge/code-map.ts';
 import { mayMissOurWrites } from '../outbox/own-writes.ts';
 import { recordPipelineEvent } from '../records/records.ts';
+import type { Intake } from '../repos/repo-address.ts';
 import { moveBy } from '../workflow/move.ts';
-import type { Intake } from './intake-context.ts';
 
 type PullRequestEvent = Extract<HostEvent, { kind: 'pull-request' }>;
 

@@ -4,9 +4,9 @@ import { inTenant, type TransactionContext } from '../context/context.ts';
 import type { Actor, IssueContext } from '../context/issue-context.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
 import { recordPipelineEvent } from '../records/records.ts';
+import type { Intake } from '../repos/repo-address.ts';
 import { issueFactsOf } from '../workflow/decision.ts';
 import { moveBy } from '../workflow/move.ts';
-import type { Intake } from './intake-context.ts';
 
 type ReviewEvent = Extract<HostEvent, { kind: 'review' }>;
 

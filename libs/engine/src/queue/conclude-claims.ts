@@ -1,9 +1,13 @@
-import { ANY_AGENT, isUsedUp, roundUsd, type TaskPayload } from '@pipeline/domain';
-import type { Claimed } from '@pipeline/store';
+import { ANY_AGENT, AppError, isUsedUp, roundUsd, type TaskPayload } from '@pipeline/domain';
+import { type Claimed, closeRun, putBackTask } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
-import type { ClaimedTask, Conclusion, NewClaim } from './claim-types.ts';
+import { loadIssueContext } from '../context/load-issue.ts';
+import { currentHold } from '../costs/holds.ts';
+import { projectIssue } from '../outbox/project.ts';
+import { updateWorkerStatus } from '../presence/worker-status.ts';
+import type { ClaimedTask, ClaimToken, Conclusion, NewClaim } from './claim-types.ts';
 import { type RecordedClaim, recordClaims } from './record-claims.ts';
-import { returnClaim } from './return-claim.ts';
+import { withClaim } from './with-claim.ts';
 
 /** Records the claims in one transaction. If that fails, each is recorded, and fails, separately. */
 export function conclude(engine: Engine, claims: readonly NewClaim[]): Promise<Conclusion>[] {
@@ -68,4 +72,27 @@ function taskOf(
     payload,
     maxTurns: null,
   };
+}
+
+/**
+ * Returns a claim whose worker left before it got the response. Uses no attempt.
+ * @returns false when the claim is no longer valid.
+ */
+export async function returnClaim(engine: Engine, token: ClaimToken): Promise<boolean> {
+  try {
+    await withClaim(engine, token, async (unit, { run, issue }) => {
+      const { tx, tenantId } = unit;
+      await closeRun(tx, tenantId, run.id, { status: 'lost' });
+      const held = await currentHold(unit, issue);
+      await putBackTask(tx, tenantId, run.task_id, { attempt: run.attempt, held });
+      if (held === 'budget' && issue) await projectIssue(unit, await loadIssueContext(unit, issue));
+      if (issue) unit.dirtyIssues.changed.add(issue.id);
+      unit.notify('svc_tasks');
+      await updateWorkerStatus(unit, run.worker_id, { alive: false });
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && ['CLAIM_LOST', 'TASK_CANCELLED'].includes(error.code)) return false;
+    throw error;
+  }
 }

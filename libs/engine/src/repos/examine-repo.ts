@@ -25,15 +25,28 @@ import {
   lastDeliveryAge,
   type OwnedRepo,
   onlineWorkersByType,
+  postponeProtectionCheck,
+  type RepoRow,
   recentCheckNames,
   refOf,
   reposOfAll,
+  reposToCheck,
+  savePushProtection,
 } from '@pipeline/store';
 import type { Admin } from '../context/admin.ts';
-import { checkPushProtection } from './push-protection.ts';
+import type { Engine } from '../context/context.ts';
+import type { HostOf } from './repo-address.ts';
 import { confirmRepo } from './repo-identity.ts';
 import { requireRepo } from './repos.ts';
 import { type CheckList, type Deadline, runChecks } from './run-checks.ts';
+
+/** Maximum number of repos per round: a handful of requests to the host. */
+const MOST = 20;
+
+interface ProtectionReport {
+  onChecked(repo: RepoRow, check: PushProtectionCheck): void;
+  onFailed(repo: RepoRow, error: unknown): void;
+}
 
 /** The host of a kind; null without credentials for it. */
 export type HostOfKind = (kind: string) => Promise<VcsHost | null>;
@@ -217,3 +230,30 @@ const required =
     if (found === null) throw new NoCredentials(noCredentials(kind));
     return found;
   };
+
+/**
+ * Reads from the host which restrictions apply to pushes to the repo's default branch, and stores them. @throws what
+ * the host's read throws.
+ */
+async function checkPushProtection({ store }: Engine, repo: RepoRow, host: VcsHost): Promise<PushProtectionCheck> {
+  const protection = await host.pushProtectionOf(refOf(repo), repo.default_branch);
+  await savePushProtection(store.tenant, repo, protection.restricted);
+  return judgePushProtection(repo.default_branch, protection);
+}
+
+/**
+ * Checks the repos that were enabled since the last round, and each other one once a day. A repo whose host fails is
+ * retried an hour later and does not affect the others.
+ */
+export async function checkDueProtections(engine: Engine, hostOf: HostOf, report: ProtectionReport): Promise<void> {
+  for (const repo of await reposToCheck(engine.store.fleet, MOST)) {
+    const host = hostOf(repo);
+    try {
+      if (host) report.onChecked(repo, await checkPushProtection(engine, repo, host));
+      else await postponeProtectionCheck(engine.store.tenant, repo);
+    } catch (error) {
+      await postponeProtectionCheck(engine.store.tenant, repo);
+      report.onFailed(repo, error);
+    }
+  }
+}

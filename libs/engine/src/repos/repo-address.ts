@@ -2,6 +2,9 @@ import { AppError, parseSlug, slugKey, type VcsHost } from '@pipeline/domain';
 import { findReposBySlug, type RepoRow, type RepoWithTenant, tenantIdOf } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
 
+/** Context of a host event: the engine, the repo, and that repo's host, which may be queried. */
+export type Intake = RepoOnHost;
+
 /** The host that serves a repo; null when this process has no credentials for it. */
 export type HostOf = (repo: RepoRow) => VcsHost | null;
 

@@ -1,9 +1,24 @@
-import { autoUnblockDelayMs, type Decision, type ErrorClass, fingerprint, stateBit } from '@pipeline/domain';
-import { enterState, type IssueRow, setStop, settleSiIssue } from '@pipeline/store';
+import {
+  autoUnblockDelayMs,
+  type Decision,
+  type ErrorClass,
+  fingerprint,
+  type PlanStatus,
+  planStatusAfter,
+  stateBit,
+} from '@pipeline/domain';
+import {
+  answerPlan,
+  clearPlanRejections,
+  enterState,
+  type IssueRow,
+  setPlanStatus,
+  setStop,
+  settleSiIssue,
+} from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
 import type { Actor, CurrentWork, IssueContext } from '../context/issue-context.ts';
 import { recordPipelineEvent, recordTransition } from '../records/records.ts';
-import { settlePlan } from './settle-plan.ts';
 
 /** Data that a stop stores on the issue beside its state. */
 interface StopDetails {
@@ -146,4 +161,25 @@ function recordBlock(unit: TransactionContext, moved: IssueContext, reasonBefore
       automatic: actor.type !== 'operator',
     },
   });
+}
+
+/**
+ * Ends the wait of a pending plan when its issue moves on, however it does. Issues without a pending plan cost nothing.
+ * @returns the new status of the plan; null = it is unchanged.
+ */
+function settlePlan(
+  unit: TransactionContext,
+  { id: issueId, plan_status: before }: IssueRow,
+  { to, trigger }: Pick<Decision, 'to' | 'trigger'>,
+  actor: Actor,
+): PlanStatus | null {
+  if (before !== 'pending') return null;
+  const status = planStatusAfter(to, trigger);
+  if (status === 'pending') return null;
+  const { tx, tenantId } = unit;
+  const by = actor.id ?? actor.agent ?? actor.type;
+  unit.send(answerPlan(tx, { tenantId, issueId }, { status, by, reason: actor.reason ?? null }));
+  unit.send(setPlanStatus(tx, tenantId, issueId, status));
+  if (status === 'approved') unit.send(clearPlanRejections(tx, tenantId, issueId));
+  return status;
 }

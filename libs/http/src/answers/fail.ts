@@ -13,7 +13,17 @@ import type { Request } from 'express';
 import type { HttpMetrics } from '../request/http-metrics.ts';
 import type { RequestScope } from '../request/request-scope.ts';
 import { AnswerError } from './answer-error.ts';
-import type { ErrorPage, Headers, Page } from './page.ts';
+
+export interface Page {
+  html: string;
+  /** Content-Security-Policy of the page. */
+  policy: string;
+}
+
+type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+/** Renders the page for an error status; `headers` are those of the response, such as Retry-After. */
+export type ErrorPage = (error: { status: number; headers: Headers }) => Page;
 
 /** Sends a response with one write of headers and body, without ETag and content negotiation. */
 export function send(scope: RequestScope, status: number, body: string | Buffer, headers: Headers): void {

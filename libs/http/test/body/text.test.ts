@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AnyRoute } from '@pipeline/contract';
-import { sanitizeForm } from '../../src/body/text-stage.ts';
+import { sanitizeForm } from '../../src/body/read-input.ts';
 import { serveSample } from '../sample.ts';
 
 let sample: Awaited<ReturnType<typeof serveSample>>;

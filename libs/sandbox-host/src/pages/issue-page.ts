@@ -1,10 +1,21 @@
-import { type Html, html, linkedIssueNumber, withoutTrailing } from '@pipeline/domain';
+import { Html, html, linkedIssueNumber, withoutTrailing } from '@pipeline/domain';
+import { micromark } from 'micromark';
+import { gfm, gfmHtml } from 'micromark-extension-gfm';
 import { latestRuns, latestStatuses } from '../checks/verdicts.ts';
 import { isPull } from '../issues/changes.ts';
+import { diffRange } from '../pulls/files.ts';
 import type { IssueRecord, PullIssue, RepoRecord, Sandbox } from '../state/model.ts';
-import { diffOf } from './diff.ts';
-import { markdown } from './markdown.ts';
 import { ago, labels, link, stateOf, titleOf } from './parts.ts';
+
+/** The page loads no pictures: an image stays a link. */
+const NO_IMAGES = { disable: { null: ['labelStartImage'] } };
+
+/** A paragraph in small print, which the pipeline ends its comments with. */
+const SMALL_PRINT = /^<p>&lt;sub&gt;(.*)&lt;\/sub&gt;<\/p>$/gm;
+
+/** More lines than a person reads on one page. */
+const MAX_LINES = 2_000;
+const MAX_LINE = 500;
 
 /** An issue or a pull request: its state, its comments, its checks and its changes. */
 export async function issuePage(
@@ -109,3 +120,37 @@ const TONES: Readonly<Record<string, string>> = { success: 'open', failure: 'bad
 
 /** Class of the result of a check. */
 const toneOf = (result: string): string => TONES[result] ?? '';
+
+/** Renders what the branch of a pull request changed since it left the base, line by line. */
+async function diffOf(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue): Promise<Html> {
+  const { git } = sandbox;
+  const range = await diffRange(sandbox, repo, issue);
+  const text = await git.run(git.dir(repo), ['diff', '--no-renames', '--no-color', range]);
+  if (text === '') return html`<p>No file has changed.</p>`;
+  const lines = text.split('\n');
+  const shown = lines.slice(0, MAX_LINES).map(
+    (line) => html`<span class="${kindOf(line)}">${line.slice(0, MAX_LINE)}
+</span>`,
+  );
+  const rest = lines.length > MAX_LINES ? html`<p>${lines.length - MAX_LINES} more lines are not shown.</p>` : html``;
+  return html`<pre class="diff" tabindex="0" role="region" aria-label="Changes">${shown}</pre>${rest}`;
+}
+
+function kindOf(line: string): 'file' | 'hunk' | 'added' | 'removed' | 'same' {
+  if (/^(?:diff |index |--- |\+\+\+ |new file|deleted file)/.test(line)) return 'file';
+  if (line.startsWith('@@')) return 'hunk';
+  if (line.startsWith('+')) return 'added';
+  return line.startsWith('-') ? 'removed' : 'same';
+}
+
+/**
+ * Renders Markdown of GitHub's flavour. Raw HTML is shown as text, except a paragraph in `<sub>`; links with other
+ * protocols lose their target.
+ */
+const markdown = (text: string): Html =>
+  Html.trusted(
+    micromark(text, { extensions: [gfm(), NO_IMAGES], htmlExtensions: [gfmHtml()] }).replace(
+      SMALL_PRINT,
+      '<p class="small">$1</p>',
+    ),
+  );

@@ -1,13 +1,19 @@
 import { Router } from 'express';
 import { z } from 'zod';
 import { requireRole } from '../access/roles.ts';
+import { branchRef } from '../git/git.ts';
 import { Failure, invalid, notFound } from '../http/failure.ts';
 import { numberParam, paginate, readBody, repoOf, viewerOf } from '../http/request.ts';
 import { announceReview, pullOf, saveIssue } from '../issues/changes.ts';
 import { renderReview } from '../render/pull.ts';
 import type { PullIssue, RepoRecord, ReviewRecord, Sandbox } from '../state/model.ts';
 import { change, timestamp } from '../state/sandbox.ts';
-import { diffLines } from './diff-lines.ts';
+
+/** Lines of one file that are part of a diff: those of the new file on the right, those of the old one on the left. */
+interface DiffLines {
+  RIGHT: Set<number>;
+  LEFT: Set<number>;
+}
 
 const NewReview = z.object({
   event: z.enum(['APPROVE', 'REQUEST_CHANGES', 'COMMENT']),
@@ -103,4 +109,35 @@ async function requireInDiff(
     return lines[side].has(line) ? [] : ['Line could not be resolved'];
   });
   if (faults.length > 0) throw new Failure(422, 'Unprocessable Entity', [...new Set(faults)]);
+}
+
+/** The lines that may carry a review comment, by path. One git process. */
+async function diffLines({ git }: Sandbox, repo: RepoRecord, { pull }: PullIssue): Promise<Map<string, DiffLines>> {
+  const dir = git.dir(repo);
+  const base = (await git.resolve(dir, branchRef(pull.baseRef))) ?? pull.baseSha;
+  const plain = ['-c', 'core.quotePath=false', 'diff', '--no-renames', '--no-color', '--no-prefix', '-U3'];
+  const diff = await git.run(dir, [...plain, `${base}...${pull.headSha}`]);
+  return new Map(`\n${diff}`.split('\ndiff --git ').slice(1).map(linesOfFile));
+}
+
+function linesOfFile(text: string): [path: string, lines: DiffLines] {
+  // What stands before the first hunk names the file; a line of the file may look the same.
+  const [head = '', ...hunks] = text.split('\n@@ ');
+  const names = head.split('\n').filter((line) => /^(---|\+\+\+) /.test(line) && !line.endsWith(' /dev/null'));
+  const lines: DiffLines = { RIGHT: new Set(), LEFT: new Set() };
+  for (const hunk of hunks) addHunk(lines, hunk);
+  return [(names.at(-1) ?? '').slice(4), lines];
+}
+
+/** @param hunk begins with `-12,3 +14,5 @@`. */
+function addHunk(lines: DiffLines, hunk: string): void {
+  const [head = '', ...body] = hunk.split('\n');
+  const [left = '', right = ''] = head.split(' ');
+  let old = Number.parseInt(left.slice(1), 10);
+  let fresh = Number.parseInt(right.slice(1), 10);
+  for (const line of body) {
+    if (line.startsWith('\\')) continue;
+    if (!line.startsWith('+')) lines.LEFT.add(old++);
+    if (!line.startsWith('-')) lines.RIGHT.add(fresh++);
+  }
 }

@@ -1,14 +1,16 @@
 import { mkdir } from 'node:fs/promises';
 import { monitorSurface } from '@pipeline/contract';
+import { DEFAULT_SETTINGS } from '@pipeline/domain';
+import { type Engine, runDetectors, watchKpis } from '@pipeline/engine';
 import type { Store } from '@pipeline/store';
 import { type Rows, readRows } from '@pipeline/testing/oracle';
+import { sql } from 'kysely';
 import { type Checks, seconds } from '../checks.ts';
 import type { E2e } from '../journey.ts';
 import { askMonitor } from './ask-monitor.ts';
 import { Asker } from './asker.ts';
 import { type Filled, filled, storeAt } from './filled.ts';
 import { bigTables, EXPLAINED, readingsIn } from './plans.ts';
-import { prepare } from './prepared.ts';
 import { frozenUrl, startService } from './service.ts';
 import { checkVariety } from './variety.ts';
 
@@ -84,4 +86,20 @@ async function checkPlans(checks: Checks, { fleet }: Store, logFile: string): Pr
     [...problems].map((problem) => `${problem} (${application}): ${statement}`),
   );
   checks.none('no statement reads a big table from end to end, or much more than it needs', wrong);
+}
+
+/**
+ * Writes what the loops of a monitor derive from a history: KPIs and alerts. @returns how long the guard took, in ms.
+ */
+async function prepare(store: Store): Promise<{ guardMs: number; detectorsMs: number }> {
+  const engine: Engine = { store, notify: () => undefined, settings: () => DEFAULT_SETTINGS, random: Math.random };
+  const began = performance.now();
+  while ((await watchKpis(engine)).more);
+  const guarded = performance.now();
+  const failed = await runDetectors(engine, { driftByRepo: null, limitedMinutes: new Map() }, { refresh: true });
+  const [first] = failed;
+  if (first) throw new Error(`the detector ${first.detector} failed`, { cause: first.error });
+  const done = performance.now();
+  await sql`analyze`.execute(store.fleet);
+  return { guardMs: guarded - began, detectorsMs: done - guarded };
 }

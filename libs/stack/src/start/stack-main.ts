@@ -2,13 +2,18 @@
 
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
-import { createLogger, envPort, runService, type ServiceContext } from '@pipeline/runtime';
+import { createLogger, envPort, type Logger, runService, type ServiceContext } from '@pipeline/runtime';
 import type { PORT_VARIABLES } from '../data/ports.ts';
-import { LIMITS } from './limits.ts';
 import { stackCommand, stackOptions } from './options.ts';
-import { plainLog } from './plain-log.ts';
 import { reportText } from './report.ts';
 import { startStack } from './start-stack.ts';
+
+/** Settings of the services that limit requests; the services of a stack take them from its environment. */
+const LIMITS: readonly string[] = [
+  ...['ADDRESS_RATE_LIMIT', 'CONNECTION_RATE_LIMIT', 'LOGIN_RATE_LIMIT', 'MCP_RATE_LIMIT', 'ORG_RATE_LIMIT'],
+  ...['REGISTRATION_RATE_LIMIT', 'TOKEN_RATE_LIMIT', 'WORKER_RATE_LIMIT', 'ACCESS_TOKEN_SECONDS'],
+  ...['LOGIN_ATTEMPTS', 'REQUESTS_PER_MINUTE'],
+];
 
 const STOP_WITHIN_MS = 10_000;
 /** Variables with the endpoint to which the monitor exports traces. */
@@ -78,4 +83,26 @@ async function start({ env, signal, stack }: Context): Promise<void> {
 function usageJson(text: string): string {
   const message = text.replace(/^error: /, '').trimEnd();
   return `${JSON.stringify({ error: { code: 'USAGE', message } })}\n`;
+}
+
+/** The stack's own log for people: one line each, on a terminal's standard error. */
+function plainLog(stream: NodeJS.WritableStream, now: () => Date): Logger {
+  const at = (level: string) => (message: string, fields?: Readonly<Record<string, unknown>>) => {
+    const error = fields?.error;
+    const detail = error instanceof Error ? `\n${error.stack ?? error.message}` : '';
+    const time = now().toTimeString().slice(0, 8);
+    stream.write(`${time} ${level === 'info' ? '' : `${level}: `}${message}${detail}\n`);
+  };
+  const log: Logger = {
+    // The process prints the reason of its exit itself when the reader can fix it.
+    fatal: (message, fields) => fields?.error !== undefined && at('fatal')(message, fields),
+    error: at('error'),
+    warn: at('warn'),
+    info: at('info'),
+    debug: () => undefined,
+    child: () => log,
+    isEnabled: (level) => level !== 'debug',
+    close: () => Promise.resolve(),
+  };
+  return log;
 }

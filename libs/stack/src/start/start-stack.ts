@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Logger, StopStack } from '@pipeline/runtime';
 import { Listr, ListrLogger, ProcessOutput } from 'listr2';
 import { ROOT } from '../children/context.ts';
@@ -7,7 +10,6 @@ import { choosePorts, type Ports } from '../data/ports.ts';
 import { loadState, saveState } from '../data/state.ts';
 import { chooseRepos } from '../repos/source-repo.ts';
 import { Supervisor } from '../supervision/supervisor.ts';
-import { buildDashboards } from './dashboard.ts';
 import type { StackOptions } from './options.ts';
 import { reportOf, type StackReport } from './report.ts';
 import {
@@ -18,6 +20,9 @@ import {
   startSandboxHost,
   startServices,
 } from './stack.ts';
+
+/** Packages of the pages that the services serve. */
+const PACKAGES = ['services/monitor/web', 'services/hosted-api/web'];
 
 export interface StartOptions {
   options: StackOptions;
@@ -104,4 +109,17 @@ function inSteps(steps: Step[]): Promise<unknown> {
     fallbackRendererOptions: { logger },
   });
   return listr.run();
+}
+
+/**
+ * Builds the pages that the services serve, unless they were built from the current sources.
+ * @throws Error when a build fails.
+ */
+async function buildDashboards(signal: AbortSignal): Promise<void> {
+  for (const folder of PACKAGES) {
+    const script = join(ROOT, folder, 'scripts/build-main.ts');
+    await promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', script, '--if-stale'], {
+      signal,
+    });
+  }
 }

@@ -1,8 +1,6 @@
-import { DAY_MS } from '@pipeline/domain';
+import { DAY_MS, INTELLIGENCE_KINDS, INTELLIGENCE_STATUSES } from '@pipeline/domain';
 import { aggregateIssueCounts, checkRollups, type Db, inTransaction, refreshIssueList, type Tx } from '@pipeline/store';
 import { sql } from 'kysely';
-import { addBeside } from './beside.ts';
-import { appendDeltas } from './deltas.ts';
 import { derivedOf } from './derived.ts';
 import { type Draw, drawOf } from './draw.ts';
 import { insertRows } from './insert-rows.ts';
@@ -157,4 +155,73 @@ async function finish(db: Db, counters: Counters, world: World): Promise<void> {
     select tenant_id, (created_at at time zone 'UTC')::date, sum(amount_usd), max(repo_id)
     from cost_events group by 1, 2`.execute(db);
   for (const { tenantId, id } of world.repos) await aggregateIssueCounts(db, tenantId, id);
+}
+
+/** Adds what repos have beside their issues: files, knowledge about them, self-improvement tracks with their issues. */
+async function addBeside(db: Db, { start, end }: { start: Date; end: Date }): Promise<void> {
+  const began = sql`${iso(start.getTime())}::timestamptz`;
+  const ended = sql`${iso(end.getTime())}::timestamptz`;
+  await sql`
+    insert into repo_files (tenant_id, repo_id, path, symbols, updated_at)
+    select tenant_id, id, 'src/part-' || n || '.ts', '[]', ${began} from repos, generate_series(1, 40) n`.execute(db);
+  await sql`
+    insert into intelligence_items (tenant_id, id, repo_id, kind, title, summary, status, confidence, source, metadata, tags,
+      fingerprint, first_observed_at, last_observed_at, observation_count, created_at, updated_at)
+    select r.tenant_id, overlay(overlay(md5(r.id || '/' || n) placing '7' from 13) placing '8' from 17)::uuid, r.id, (${[...INTELLIGENCE_KINDS]}::text[])[1 + n % ${INTELLIGENCE_KINDS.length}::int],
+      'What part ' || n || ' is about', 'Part ' || n || ' of issue handling rests on part ' || n + 1 || '.',
+      (${[...INTELLIGENCE_STATUSES]}::text[])[1 + (r.id + n) % ${INTELLIGENCE_STATUSES.length}::int], 0.5 + n / 50.0, 'retrospective',
+      '{}', array['part-' || n], 'history-' || n, ${began}, ${ended} - make_interval(hours => n), n, ${began}, ${began}
+    from repos r, generate_series(1, 20) n`.execute(db);
+  await sql`
+    insert into tracks (tenant_id, repo_id, name, label, cooldown_minutes, enabled, weight, cadence_kind, cron_expr,
+      schedule_since, last_run_at, next_run_at, created_at, updated_at)
+    select r.tenant_id, r.id, t.name, 'track:' || t.name, 60, r.id % 7 <> 0, 1, t.cadence, t.cron, ${began},
+      ${ended} - make_interval(mins => (r.id % 90)::int), ${ended} - make_interval(mins => (r.id % 90)::int - 60), ${began}, ${began}
+    from repos r, (values ('tests', 'cooldown', null), ('docs', 'cron', '0 3 * * 1')) t (name, cadence, cron)`.execute(
+    db,
+  );
+  await sql`
+    insert into si_issues (tenant_id, repo_id, issue_number, track_name, created_at, completed_at, track_id)
+    select i.tenant_id, i.repo_id, i.issue_number, t.name, i.created_at,
+      case when i.state = 'done' and i.issue_number % 4 > 0 then i.state_entered_at end, t.id
+    from tracks t join issues i on i.tenant_id = t.tenant_id and i.repo_id = t.repo_id
+    where t.name = 'tests' and i.issue_number between 2 and 9`.execute(db);
+}
+
+/** The values of the call `a` when it is first recorded. */
+const newCall = (unreportedCosts: 0 | 1) => sql`
+  jsonb_build_object('at', null, 'invocations', 1, 'inputTokens', a.input_tokens, 'outputTokens', a.output_tokens,
+    'cacheReadTokens', a.cache_read_tokens, 'cacheWriteTokens', a.cache_write_tokens,
+    'maxTurns', (a.stop_reason = 'max_turns')::int, 'noProgress', (a.stop_reason = 'no_progress')::int,
+    'unreportedCosts', ${sql.lit(unreportedCosts)})`;
+
+/** Appends the deltas of the whole history, as its writers would have, and aggregates none. */
+async function appendDeltas(db: Db): Promise<void> {
+  await sql`
+    insert into rollup_deltas (tenant_id, repo_id, at, body)
+    select tenant_id, repo_id, created_at, '{"moves": [{"to": "new", "first": true}]}' from issues
+    union all
+    select t.tenant_id, t.repo_id, t.at, jsonb_build_object('moves', jsonb_build_array(jsonb_build_object(
+      'from', t.from_state, 'to', t.to_state, 'cohort', i.created_at, 'stay', t.duration_in_from_ms, 'first',
+      t.to_state <> 'new' and row_number() over (partition by t.tenant_id, t.issue_id, t.to_state order by t.id) = 1)))
+    from transitions t join issues i on i.tenant_id = t.tenant_id and i.id = t.issue_id
+    union all
+    select tenant_id, repo_id, created_at, jsonb_build_object('events', jsonb_build_array(jsonb_build_object(
+      'type', event_type, 'task', payload ->> 'taskType', 'n', 1)))
+    from pipeline_events`.execute(db);
+  await sql`
+    insert into rollup_deltas (tenant_id, repo_id, at, body)
+    select c.tenant_id, c.repo_id, c.created_at, jsonb_build_object('costs', jsonb_build_array(jsonb_build_object(
+      'agent', c.agent, 'model', c.model, 'provider', a.provider, 'usd', c.amount_usd, 'call',
+      case when c.created_at = a.created_at then ${newCall(0)}
+      else '{"at": null, "invocations": 0, "inputTokens": 0, "outputTokens": 0, "cacheReadTokens": 0,
+        "cacheWriteTokens": 0, "maxTurns": 0, "noProgress": 0, "unreportedCosts": 0}'::jsonb end)))
+    from cost_events c
+    join agent_invocations a on a.tenant_id = c.tenant_id and a.run_id = c.run_id
+      and a.invocation_index = c.invocation_index
+    union all
+    select r.tenant_id, r.repo_id, a.created_at, jsonb_build_object('costs', jsonb_build_array(jsonb_build_object(
+      'agent', r.agent, 'model', a.model, 'provider', a.provider, 'usd', 0, 'call', ${newCall(1)})))
+    from agent_invocations a join runs r on r.tenant_id = a.tenant_id and r.id = a.run_id
+    where a.cost_usd is null`.execute(db);
 }

@@ -1,9 +1,15 @@
 import type { ConsoleBuffer } from '@jest/console';
 import { createEmptyTestResult, type SerializableError, type TestResult } from '@jest/test-result';
-import type { Circus } from '@jest/types';
+import type { Circus, Config } from '@jest/types';
 import { formatExecError, formatResultsErrors } from 'jest-message-util';
-import type { TestFile } from './file.ts';
 import { readableStack, withReadableStack } from './stacks.ts';
+
+/** A test file and the configuration it runs with. */
+export interface TestFile {
+  readonly path: string;
+  readonly config: Config.ProjectConfig;
+  readonly globalConfig: Config.GlobalConfig;
+}
 
 type Assertion = TestResult['testResults'][number];
 

@@ -1,8 +1,8 @@
 import type { SerializableError, TestResult } from '@jest/test-result';
 import type { CallbackTestRunner, Config, Test } from 'jest-runner';
 import { Worker } from 'jest-worker';
-import type { TestFile } from './file.ts';
 import { longestFirst } from './order.ts';
+import type { TestFile } from './results.ts';
 
 type RunFile = (file: TestFile) => Promise<TestResult>;
 type WorkerPool = Worker & { runTestFile: RunFile };

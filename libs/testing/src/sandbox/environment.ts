@@ -7,7 +7,15 @@ import { promisify } from 'node:util';
 import type { ExecuteResult, ProjectionAction, VcsHost } from '@pipeline/domain';
 import { type SandboxHost, type SandboxOptions, startSandbox } from '@pipeline/sandbox-host';
 import { createGitHubApp, createGitHubHost, type GitHubAppOptions } from '@pipeline/vcs/github';
-import { type Exchange, recordingFetch } from './recording-fetch.ts';
+
+/** One request of the adapter and the host's answer. */
+export interface Exchange {
+  method: string;
+  url: string;
+  body: unknown;
+  status: number;
+  answer: unknown;
+}
 
 const run = promisify(execFile);
 export const BOT = { login: 'pipeline-bot', token: 'bot-token-1', type: 'Bot' as const };
@@ -164,4 +172,22 @@ export async function ciToken(environment: SandboxEnvironment): Promise<string> 
   const ci = shopApp(environment, { appId: '78' });
   const permissions = { checks: 'write', statuses: 'write' } as never;
   return (await ci.accessTo({ repo: REPO, installationId: null, permissions })).token;
+}
+
+/** Returns a `fetch` that appends every exchange to the list. */
+export function recordingFetch(exchanges: Exchange[], send: typeof fetch = fetch): typeof fetch {
+  return async (input, init) => {
+    const response = await send(input, init);
+    const text = await response.clone().text();
+    // Logs are plain text.
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+    exchanges.push({
+      method: init?.method ?? 'GET',
+      url: String(input),
+      body: typeof init?.body === 'string' ? JSON.parse(init.body) : undefined,
+      status: response.status,
+      answer: isJson && text !== '' ? JSON.parse(text) : undefined,
+    });
+    return response;
+  };
 }

@@ -1,13 +1,63 @@
 import type { ExecuteResult, ProjectionAction, ProjectionType } from '@pipeline/domain';
 import { answered, toResult } from './errors.ts';
 import { postComment, updateComment } from './execute-comments.ts';
-import { deleteBranch, setCommitStatus } from './execute-git.ts';
 import { assignIssue, closeIssue, createIssue, linkSubIssue, reopenIssue } from './execute-issues.ts';
-import { addLabels, removeLabels, swapLabels } from './execute-labels.ts';
 import { mergePR, updateBranch } from './execute-merge.ts';
 import { closePR, createPR, requestReview, submitReview, updatePR } from './execute-pulls.ts';
 import { paramsOf } from './repo-address.ts';
-import type { Executor, Target } from './target.ts';
+import { done, type Executor, repeated, type Target } from './target.ts';
+
+const issueOf = (target: Target) => ({ ...target.at, issue_number: target.issueNumber });
+
+/** Adding a label that is there changes nothing, so no look is needed before a repetition. */
+const addLabels: Executor<'addLabels'> = async (target, { labels }) => {
+  if (labels.length === 0) return repeated();
+  await target.client.rest.issues.addLabels({ ...issueOf(target), labels });
+  return done();
+};
+
+const removeLabels: Executor<'removeLabels'> = async (target, { labels }) => {
+  let removed = 0;
+  for (const name of labels) if (await removeLabel(target, name)) removed += 1;
+  return removed === 0 ? repeated() : done();
+};
+
+/** Adds first: an attempt that breaks off leaves an issue with two labels of ours, never with none. */
+const swapLabels: Executor<'swapLabels'> = async (target, { remove, add }) => {
+  const added = await addLabels(target, { type: 'addLabels', labels: add });
+  const removed = await removeLabels(target, {
+    type: 'removeLabels',
+    labels: remove.filter((label) => !add.includes(label)),
+  });
+  return added.status === 'ok' && !added.repeated ? added : removed;
+};
+
+const deleteBranch: Executor<'deleteBranch'> = async (target, { branch }) => {
+  try {
+    await target.client.rest.git.deleteRef({ ...target.at, ref: `heads/${branch}` });
+    return done();
+  } catch (error) {
+    // A missing branch is a 422 with these words; other 422s (a protected branch) and a missing repository are not.
+    if (answered(error, 422) && /reference does not exist/i.test(error.message)) return repeated();
+    throw error;
+  }
+};
+
+const MAX_DESCRIPTION = 140;
+
+const setCommitStatus: Executor<'setCommitStatus'> = async (target, action) => {
+  const { client, at } = target;
+  const { sha, context, state } = action;
+  const description = action.description.slice(0, MAX_DESCRIPTION);
+  if (target.context.mayHaveHappened) {
+    const { data } = await client.rest.repos.getCombinedStatusForRef({ ...at, ref: sha, per_page: 100 });
+    const found = data.statuses.find((status) => status.context === context);
+    if (found?.state === state && found.description === description) return repeated({ sha });
+  }
+  const link = action.targetUrl === null ? {} : { target_url: action.targetUrl };
+  await client.rest.repos.createCommitStatus({ ...at, sha, context, state, description, ...link });
+  return done({ sha });
+};
 
 interface Step<T extends ProjectionType> {
   run: Executor<T>;
@@ -66,5 +116,18 @@ async function lostAccess({ client, repo }: Target): Promise<ExecuteResult | nul
     if (answered(error, 404)) return { status: 'no-access', message };
     const result = toResult(error, new Date(), false);
     return result.status === 'no-access' ? result : null;
+  }
+}
+
+/** @returns false when the issue did not carry the label; throws the host's 404 when there is no such issue. */
+async function removeLabel(target: Target, name: string): Promise<boolean> {
+  try {
+    await target.client.rest.issues.removeLabel({ ...issueOf(target), name });
+    return true;
+  } catch (error) {
+    if (!answered(error, 404)) throw error;
+    // The same status stands for a missing label and a missing issue.
+    await target.client.rest.issues.get(issueOf(target));
+    return false;
   }
 }

@@ -1,5 +1,4 @@
-export { createGitHubApp, type GitHubAppOptions } from './app/app.ts';
-export { createGitHubAppHost } from './app/app-host.ts';
+export { createGitHubApp, createGitHubAppHost, type GitHubAppOptions } from './app/app-host.ts';
 export { type AppRegistration, appRegistrationForm, type ConvertedApp, convertAppCode } from './app/app-manifest.ts';
 export type { ClientOptions } from './client.ts';
 export { createGitHubDiagnostics } from './diagnostics.ts';

@@ -1,5 +1,7 @@
 import {
   type ChangedPullRequest,
+  type HistoryEvent,
+  type HostHistory,
   type HostIssue,
   type IssuePage,
   type IssueQuery,
@@ -14,9 +16,22 @@ import type { Client } from './client.ts';
 import { listComments } from './comments.ts';
 import { toIssue, toPullRequest, toRepo, toReview } from './convert.ts';
 import { answered, withHostErrors } from './errors.ts';
-import { historyOf } from './history.ts';
 import { paramsOf } from './repo-address.ts';
 import { createLabels } from './repo-labels.ts';
+
+const KINDS: readonly string[] = ['labeled', 'unlabeled', 'closed', 'reopened', 'renamed'];
+
+/** The REST API does not report edits of a body. */
+const BODY_EDIT = `query ($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) { databaseId issue(number: $number) { lastEditedAt editor { login } } }
+}`;
+
+interface BodyEdit {
+  repository: {
+    databaseId: number | null;
+    issue: { lastEditedAt: string | null; editor: { login: string } | null } | null;
+  } | null;
+}
 
 type Reads = Pick<
   VcsHost,
@@ -193,3 +208,27 @@ async function classicProtection(client: Client, at: At): Promise<string[] | nul
 }
 
 const isHidden = (error: unknown): boolean => answered(error, 403) || answered(error, 404);
+
+/** Reads the log of an issue, 100 entries a request, and the last edit of its body. */
+async function historyOf(client: Client, repo: RepoRef, number: number): Promise<HostHistory> {
+  const { owner, name } = repo;
+  const query = { ...paramsOf(repo), issue_number: number, per_page: 100 };
+  const [found, edited] = await Promise.all([
+    client.paginate(client.rest.issues.listEvents, query),
+    client.graphql<BodyEdit>(BODY_EDIT, { owner, name, number }),
+  ]);
+  const events = found
+    .filter(({ event }) => KINDS.includes(event))
+    .map((entry) => ({
+      id: entry.id,
+      kind: entry.event as HistoryEvent['kind'],
+      label: 'label' in entry ? (entry.label?.name ?? null) : null,
+      actor: entry.actor?.login ?? null,
+      at: entry.created_at,
+    }));
+  // It is asked by name, which another repository may have taken.
+  const isSame = repo.hostId == null || edited.repository?.databaseId === repo.hostId;
+  const issue = isSame ? edited.repository?.issue : null;
+  const bodyEdit = issue?.lastEditedAt ? { at: issue.lastEditedAt, editor: issue.editor?.login ?? null } : null;
+  return { events, bodyEdit };
+}

@@ -1,5 +1,5 @@
+import type { UseQueryResult } from '@tanstack/react-query';
 import { memo, type ReactNode, useId, useState } from 'react';
-import type { Loaded } from '../api/loaded.ts';
 import { Button } from '../components/button.tsx';
 import { formatAge } from '../format/duration.ts';
 import { formatClock } from '../format/time.ts';
@@ -10,6 +10,12 @@ import { AGE_STEP_MS, useNow } from '../timing/use-now.ts';
 import { FailureNote } from './failure-note.tsx';
 import styles from './panel.module.css';
 import { Skeleton } from './skeleton.tsx';
+
+/** State of a query that a panel shows: its age, its error, and how to reload it. */
+type Loaded = Pick<
+  UseQueryResult<unknown>,
+  'dataUpdatedAt' | 'error' | 'isFetching' | 'isPending' | 'refetch' | 'data'
+>;
 
 export interface PanelProps {
   title: ReactNode;

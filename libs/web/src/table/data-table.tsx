@@ -1,16 +1,29 @@
-import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useId,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
+import { lazily } from '../shared/lazily.ts';
 import { useStableCallback } from '../shared/use-stable-callback.ts';
+import { useWidth } from '../shared/use-width.ts';
 import { type Column, nextOrder } from './column.ts';
 import styles from './data-table.module.css';
 import { useFrozenOrder } from './frozen-order.ts';
 import { TableHead } from './table-head.tsx';
 import { TableRow } from './table-row.tsx';
-import { useKeys } from './use-keys.ts';
 import { useRowKeys } from './use-row-keys.ts';
 import type { Selection } from './use-selection.ts';
 import { useSorted } from './use-sorted.ts';
-import { useTableSize } from './use-table-size.ts';
 import { scrollIdOf, useVirtualRows } from './use-virtual-rows.ts';
+
+/** Tables that begin further down scroll with the page. */
+const MOST_TOP_PX = 260;
+const MARGIN_PX = 16;
 
 export interface DataTableProps<Row extends object> {
   label: string;
@@ -108,4 +121,32 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       </div>
     </div>
   );
+}
+
+/** Keys of rows: that at an index, and those of all rows, which are made when an action needs them: a list may have ten thousand. */
+function useKeys<Row>(rows: readonly Row[], keyOf: (row: Row) => string) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key of a row is the same by every `keyOf` of a page.
+  return useMemo(
+    () => ({
+      keyAt: (index: number): string => {
+        const row = rows[index];
+        return row === undefined ? '' : keyOf(row);
+      },
+      allKeys: lazily(() => rows.map(keyOf)),
+    }),
+    [rows],
+  );
+}
+
+/** Lets a table that begins near the top of the page end at the bottom of the window. @returns its width in pixels. */
+function useTableSize(table: RefObject<HTMLElement | null>): number {
+  const width = useWidth(table);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is above the table wraps in another width.
+  useLayoutEffect(() => {
+    const node = table.current;
+    if (!node) return;
+    const top = node.getBoundingClientRect().top + window.scrollY;
+    if (top <= MOST_TOP_PX) node.style.setProperty('--table-top', `${Math.round(top) + MARGIN_PX}px`);
+  }, [table, width]);
+  return width;
 }

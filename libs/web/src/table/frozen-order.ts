@@ -1,5 +1,4 @@
 import { useMemo, useRef } from 'react';
-import { inOrder } from './in-order.ts';
 
 interface FrozenOrderOptions<Row> {
   rows: readonly Row[];
@@ -21,4 +20,14 @@ export function useFrozenOrder<Row>({ rows, keyOf, frozen, order }: FrozenOrderO
     () => (rows === ordered ? rows : inOrder(rows, keyOf, new Map(ordered.map((row, at) => [keyOf(row), at])))),
     [rows, ordered, keyOf],
   );
+}
+
+/** Returns the rows by their position in `order`; rows without one keep their own order at the end. */
+export function inOrder<Row>(
+  rows: readonly Row[],
+  keyOf: (row: Row) => string,
+  order: ReadonlyMap<string, number>,
+): readonly Row[] {
+  const positionOf = (row: Row): number => order.get(keyOf(row)) ?? Number.MAX_SAFE_INTEGER;
+  return rows.toSorted((a, b) => positionOf(a) - positionOf(b));
 }

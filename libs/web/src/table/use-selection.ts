@@ -1,5 +1,4 @@
 import { useCallback, useMemo, useRef, useState } from 'react';
-import { keysBetween } from './keys-between.ts';
 
 export interface Selection {
   keys: ReadonlySet<string>;
@@ -28,4 +27,11 @@ export function useSelection(): Selection {
   }, []);
   const set = useCallback((next: Iterable<string>) => setKeys(new Set(next)), []);
   return useMemo(() => ({ keys, toggle, extend, set, clear: () => set([]) }), [keys, toggle, extend, set]);
+}
+
+/** Returns the keys from one to the other, both included, whichever comes first. */
+export function keysBetween(all: readonly string[], from: string, to: string): readonly string[] {
+  const [a, b] = [all.indexOf(from), all.indexOf(to)];
+  if (b < 0) return [];
+  return a < 0 ? [to] : all.slice(Math.min(a, b), Math.max(a, b) + 1);
 }

@@ -1,6 +1,14 @@
 import { useMemo } from 'react';
-import type { Column } from './column.ts';
-import { sortRows } from './sort-rows.ts';
+import { lazily } from '../shared/lazily.ts';
+import { type Column, parseOrder } from './column.ts';
+
+/** Collator that sorts by the alphabet, without case and accents; numbers in a text by size. */
+const collator = lazily(() => new Intl.Collator('en', { numeric: true, sensitivity: 'base' }));
+
+interface Entry<Row> {
+  row: Row;
+  value: string | number;
+}
 
 interface SortedOptions<Row> {
   rows: readonly Row[];
@@ -22,4 +30,29 @@ export function useSorted<Row>({ rows, columns, order, width }: SortedOptions<Ro
     [columns, width],
   );
   return { sorted, columns: shown };
+}
+
+/** Numbers by size, texts by the alphabet. */
+function compare({ value: a }: Entry<unknown>, { value: b }: Entry<unknown>): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return collator().compare(String(a), String(b));
+}
+
+/**
+ * Returns the rows in an order as in addresses; rows of equal value keep theirs, those without a value come last.
+ * An order by no column that can be sorted by, such as an empty one, is that of the rows.
+ */
+export function sortRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], order: string): readonly Row[] {
+  const parsed = parseOrder(order);
+  const sortValue = columns.find(({ id }) => id === parsed?.column)?.sort;
+  if (parsed === null || sortValue === undefined) return rows;
+  const entries: Entry<Row>[] = [];
+  const last: Row[] = [];
+  for (const row of rows) {
+    const value = sortValue(row);
+    if (value === null) last.push(row);
+    else entries.push({ row, value });
+  }
+  entries.sort(parsed.descending ? (a, b) => compare(b, a) : compare);
+  return [...entries.map(({ row }) => row), ...last];
 }

@@ -2,7 +2,24 @@ import type { Logger } from '@pipeline/runtime';
 import type { RunRecord } from '../tasks/recorder.ts';
 import { type AgentRecord, parseLine } from '../tasks/records.ts';
 import type { VerdictRecord } from '../tasks/verdict.ts';
-import { type LineSplitter, splitLines } from './lines.ts';
+
+const NEWLINE = 0x0a;
+
+interface LineHandlers {
+  onLine(line: string): void;
+  /** A line above the limit; `start` is its retained beginning. */
+  onTooLong(start: string, bytes: number): void;
+}
+
+/** Splits a byte stream into lines, buffering at most the limit. */
+export interface LineSplitter {
+  push(chunk: Buffer): void;
+  /** Text after the last newline is a line, too. */
+  end(): void;
+}
+
+const MAX_LINE_BYTES = 1024 * 1024;
+const KEPT_OF_TOO_LONG = 1_000;
 
 const MAX_STDERR_LINE = 64 * 1024;
 const STDERR_TAIL_LINES = 20;
@@ -107,4 +124,35 @@ export class ProgramOutput {
     const fields = { toolName: null, toolInput: undefined, toolOutput: undefined, invocationIndex: 0 };
     this.#record({ type: 'message', role: 'system', subtype: 'system', content, ...fields });
   }
+}
+
+export function splitLines({ onLine, onTooLong }: LineHandlers, maxBytes = MAX_LINE_BYTES): LineSplitter {
+  let parts: Buffer[] = [];
+  let size = 0;
+
+  const add = (part: Buffer) => {
+    // Above the limit only the length is counted.
+    if (size <= maxBytes) parts.push(part);
+    size += part.length;
+  };
+  const finish = () => {
+    const line = Buffer.concat(parts);
+    if (size > maxBytes) onTooLong(line.toString('utf8', 0, KEPT_OF_TOO_LONG), size);
+    else if (size > 0) onLine(line.toString('utf8').replace(/\r$/, ''));
+    parts = [];
+    size = 0;
+  };
+
+  return {
+    push(chunk) {
+      let from = 0;
+      for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
+        add(chunk.subarray(from, at));
+        finish();
+        from = at + 1;
+      }
+      if (from < chunk.length) add(chunk.subarray(from));
+    },
+    end: finish,
+  };
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@pipeline/domain';
+import { hashTokenBytes } from '@pipeline/engine';
 import type { Authenticate, Identity } from '@pipeline/http';
 import { type Account, deleteSession, findSessionAccount, insertSession, type Store } from '@pipeline/store';
 import type { PublicAddress } from '../auth/public-address.ts';
-import { hashOfToken } from '../auth/token-hash.ts';
 import type { OauthKeys } from './keys.ts';
 
 const SESSION_SECONDS = 12 * 60 * 60;
@@ -50,7 +50,7 @@ export class BrowserSessions {
   async visitor(request: IncomingMessage): Promise<Visitor> {
     const known = this.#cookieOf(request);
     const cookie = known ?? newValue();
-    const account = known === null ? null : await findSessionAccount(this.#store.tenant, hashOfToken(known));
+    const account = known === null ? null : await findSessionAccount(this.#store.tenant, hashTokenBytes(known));
     return {
       account,
       formToken: this.#keys.formToken(cookie),
@@ -65,7 +65,7 @@ export class BrowserSessions {
   readonly authenticate: Authenticate<SessionIdentity> = async (request) => {
     const cookie = this.#cookieOf(request);
     if (cookie === null) throw new AppError('AUTH_REQUIRED', 'Log in at /account/login');
-    const hash = hashOfToken(cookie);
+    const hash = hashTokenBytes(cookie);
     const account = await findSessionAccount(this.#store.tenant, hash);
     if (!account) throw new AppError('AUTH_FAILED', 'The session has ended: log in again');
     const isRead = request.method === 'GET' || request.method === 'HEAD';
@@ -88,7 +88,7 @@ export class BrowserSessions {
   async begin(request: IncomingMessage, userId: number): Promise<Record<string, string>> {
     await this.#forget(request);
     const cookie = newValue();
-    await insertSession(this.#store.tenant, hashOfToken(cookie), userId, SESSION_SECONDS * 1000);
+    await insertSession(this.#store.tenant, hashTokenBytes(cookie), userId, SESSION_SECONDS * 1000);
     return { 'set-cookie': `${this.#name}=${cookie}; Max-Age=${SESSION_SECONDS}; ${this.#attributes}` };
   }
 
@@ -100,7 +100,7 @@ export class BrowserSessions {
 
   async #forget(request: IncomingMessage): Promise<void> {
     const cookie = this.#cookieOf(request);
-    if (cookie !== null) await deleteSession(this.#store.tenant, hashOfToken(cookie));
+    if (cookie !== null) await deleteSession(this.#store.tenant, hashTokenBytes(cookie));
   }
 
   #cookieOf({ headers }: IncomingMessage): string | null {

@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http';
+import { hashToken } from '@pipeline/engine';
 import { AnswerError, type Authenticate, type Identity } from '@pipeline/http';
+import { Batcher } from '@pipeline/runtime';
 import { findLiveConnections, type LiveConnection, type Store } from '@pipeline/store';
 import { LRUCache } from 'lru-cache';
-import { GatheredLookups } from './gathered-lookups.ts';
 import { type PublicAddress, SCOPE } from './public-address.ts';
-import { hashOfToken } from './token-hash.ts';
+
+/** Looks up many keys. @returns the values of the keys that exist, by key. */
+type LookUp<V> = (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>;
 
 /** A connection that calls: its id as the key, who it acts for, and the scope of what it may read now. */
 export interface ConnectionIdentity extends Identity, LiveConnection {}
@@ -42,9 +45,25 @@ export function connectionAuthenticator(store: Store, address: PublicAddress): A
     const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
     if (token === undefined) throw required('The Authorization header must be: Bearer mcp_at_…');
     if (!ACCESS_TOKEN.test(token)) throw failed('This is no access token of a connection: those begin with mcp_at_');
-    const live = await lookups.find(hashOfToken(token).toString('hex'));
+    const live = await lookups.find(hashToken(token));
     if (!live) throw failed('The access token is unknown or expired, or its connection was revoked');
     if (live.resource !== address.resource) throw failed(`The access token is not for ${address.resource}`);
     return { ...live, key: live.connectionId };
   };
+}
+
+/** Combines concurrent look-ups into one, each key once. */
+export class GatheredLookups<V> {
+  readonly #batcher: Batcher<string, V | undefined>;
+
+  constructor(lookUp: LookUp<V>) {
+    this.#batcher = new Batcher(async (keys) => {
+      const found = await lookUp([...new Set(keys)]);
+      return keys.map((key) => ({ status: 'fulfilled', value: found.get(key) }));
+    });
+  }
+
+  find(key: string): Promise<V | undefined> {
+    return this.#batcher.submit(key);
+  }
 }

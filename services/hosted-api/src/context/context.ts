@@ -9,7 +9,7 @@ import {
   returnClaim,
 } from '@pipeline/engine';
 import type { Authenticate, RateLimiter } from '@pipeline/http';
-import type { Logger, Metrics, Periodic } from '@pipeline/runtime';
+import { type Logger, type Metrics, type Periodic, registerReadGauge } from '@pipeline/runtime';
 import {
   drainingWorkers,
   type Notifications,
@@ -34,7 +34,6 @@ import { queueHealing } from '../queue/queue-healing.ts';
 import { SettingsFollower } from '../settings/settings-follower.ts';
 import { ChangeStreams } from '../stream/change-streams.ts';
 import type { ReadContext } from './reads.ts';
-import { registerReplicaGauges } from './replica-gauges.ts';
 import type { StoreDetails } from './store-details.ts';
 
 export interface HostedOptions {
@@ -161,4 +160,12 @@ export function createHostedContext(options: HostedOptions): HostedContext {
       oauthPruning(store, { storeReady, log, metrics }),
     ],
   };
+}
+
+/** The state of the replica for reads, as of the last check. */
+function registerReplicaGauges(registry: Metrics['registry'], watch: ReplicaWatch): void {
+  const lag = 'Seconds that the replica for reads is behind the primary; NaN while it cannot be read.';
+  registerReadGauge(registry, 'svc_replica_lag_seconds', lag, () => watch.lagSeconds);
+  const used = '1 while reads use the replica, 0 while they use the primary.';
+  registerReadGauge(registry, 'svc_replica_used', used, () => (watch.isUsable ? 1 : 0));
 }

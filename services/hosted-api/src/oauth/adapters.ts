@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { hashTokenBytes } from '@pipeline/engine';
 import {
   bindConnection,
   CREDENTIALS_CLIENT,
@@ -20,10 +22,19 @@ import {
 } from '@pipeline/store';
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider';
 import { type PublicAddress, SCOPE } from '../auth/public-address.ts';
-import { hashOfToken } from '../auth/token-hash.ts';
-import type { Consents } from './consents.ts';
-import type { OauthLibrary } from './library.ts';
 import type { TokenRequests } from './token-requests.ts';
+
+/** Consent of a user, beyond the facts that the OAuth library stores about a grant. */
+interface Consent {
+  tenantId: number;
+  clientName: string;
+}
+
+/** Carries a consent to the adapter, past the library, whose grants have no place for it. */
+export type Consents = AsyncLocalStorage<Consent>;
+
+/** The OAuth library, loaded when it is first used. */
+export type OauthLibrary = typeof import('oidc-provider');
 
 export interface AdapterDeps {
   library: OauthLibrary;
@@ -63,11 +74,11 @@ function tokenAdapter(kind: TokenKind, { library: { errors }, tokenRequests }: A
     async upsert(id, { jti: _secret, ...payload }, expiresIn = 0) {
       const db = await tokenRequests.db();
       const connectionId = payload.grantId ?? '';
-      await insertToken(db, { hash: hashOfToken(id), kind, connectionId, payload, ttlMs: expiresIn * 1000 });
+      await insertToken(db, { hash: hashTokenBytes(id), kind, connectionId, payload, ttlMs: expiresIn * 1000 });
       if (kind === 'AccessToken') await touchConnection(db, connectionId);
     },
     async find(id) {
-      const found = await findToken(await tokenRequests.db(), kind, hashOfToken(id));
+      const found = await findToken(await tokenRequests.db(), kind, hashTokenBytes(id));
       if (found?.payload.kind !== kind) return undefined;
       const { payload, consumedAt } = found;
       const consumed = consumedAt === null ? {} : { consumed: Math.floor(Date.parse(consumedAt) / 1000) };
@@ -75,9 +86,9 @@ function tokenAdapter(kind: TokenKind, { library: { errors }, tokenRequests }: A
     },
     async consume(id) {
       const db = await tokenRequests.db();
-      if (await consumeToken(db, hashOfToken(id))) return;
+      if (await consumeToken(db, hashTokenBytes(id))) return;
       // The library found it unused, and another request has used it since: a reuse like any later one.
-      const found = await findToken(db, kind, hashOfToken(id));
+      const found = await findToken(db, kind, hashTokenBytes(id));
       if (typeof found?.payload.grantId === 'string') await tokenRequests.revoke(found.payload.grantId);
       throw new errors.InvalidGrant('the token was used by another request at the same time');
     },
@@ -92,20 +103,20 @@ function clientCredentialsAdapter({ library: { errors }, tokenRequests, address 
   return {
     ...REST,
     async find(id) {
-      const found = await findToken(await tokenRequests.db(), 'AccessToken', hashOfToken(id));
+      const found = await findToken(await tokenRequests.db(), 'AccessToken', hashTokenBytes(id));
       return found?.payload.kind === 'ClientCredentials'
         ? ({ ...found.payload, jti: id } as AdapterPayload)
         : undefined;
     },
     // The program may get another token: a job that ends revokes its own, not the access of all later jobs.
-    destroy: async (id) => deleteToken(await tokenRequests.db(), hashOfToken(id)),
+    destroy: async (id) => deleteToken(await tokenRequests.db(), hashTokenBytes(id)),
     async upsert(id, { jti: _secret, ...payload }, expiresIn = 0) {
       const db = await tokenRequests.db();
       const { clientId = '' } = payload;
       // A metadata document may claim this grant type, and its client has connections of other people.
       const connectionId = isCredentialsClient(clientId) ? await connectionOfClient(db, clientId) : null;
       if (connectionId === null) throw new errors.InvalidClientAuth('the connection of this client has ended');
-      const token = { hash: hashOfToken(id), connectionId, payload, ttlMs: expiresIn * 1000 };
+      const token = { hash: hashTokenBytes(id), connectionId, payload, ttlMs: expiresIn * 1000 };
       await insertToken(db, { ...token, kind: 'AccessToken' });
       await bindConnection(db, connectionId, address.resource);
       await touchConnection(db, connectionId);
@@ -168,22 +179,25 @@ function artifactAdapter(model: string, { library: { errors }, store: { tenant: 
       const { cookie: _cookie, ...session } = (payload.session ?? {}) as Record<string, unknown>;
       const kept = payload.session ? { ...payload, session } : payload;
       const uid = [payload.uid, payload.userCode].find((one) => typeof one === 'string') ?? null;
-      await saveArtifact(db, { model, hash: hashOfToken(id), uid, payload: kept, ttlMs: expiresIn * 1000 });
+      await saveArtifact(db, { model, hash: hashTokenBytes(id), uid, payload: kept, ttlMs: expiresIn * 1000 });
     },
     async find(id) {
-      const payload = await findArtifact(db, model, { hash: hashOfToken(id) });
+      const payload = await findArtifact(db, model, { hash: hashTokenBytes(id) });
       return payload ? ({ ...payload, jti: id } as AdapterPayload) : undefined;
     },
     async findByUid(uid) {
       return ((await findArtifact(db, model, { uid })) ?? undefined) as AdapterPayload | undefined;
     },
     async consume(id) {
-      if (!(await consumeArtifact(db, model, hashOfToken(id)))) throw new errors.InvalidRequest('it was used before');
+      if (!(await consumeArtifact(db, model, hashTokenBytes(id))))
+        throw new errors.InvalidRequest('it was used before');
     },
     async destroy(id) {
-      const isLast = await deleteArtifact(db, model, hashOfToken(id));
+      const isLast = await deleteArtifact(db, model, hashTokenBytes(id));
       // Of two requests that continue after one consent at the same time only one gets a code.
       if (!isLast && model === 'Interaction') throw new errors.SessionNotFound('it was continued before');
     },
   };
 }
+
+export const createConsents = (): Consents => new AsyncLocalStorage<Consent>();

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { addressKey, createLoginLimit, type LoginFailure, type LoginLimit } from '@pipeline/http';
-import type { Logger } from '@pipeline/runtime';
+import { Readable } from 'node:stream';
+import { addressKey, createLoginLimit, type LoginFailure, type LoginLimit, sanitizeUrlText } from '@pipeline/http';
+import { type Logger, StartError } from '@pipeline/runtime';
 import { hasConnection, type Store } from '@pipeline/store';
 import type { Provider } from 'oidc-provider';
 import { BrowserSessions } from '../accounts/browser-sessions.ts';
@@ -10,12 +11,20 @@ import type { TokenLifetimes } from '../accounts/token-lifetimes.ts';
 import type { PublicAddress } from '../auth/public-address.ts';
 import { sharedRateLimiter } from '../auth/shared-rate-limit.ts';
 import { authorizationProblemPage } from '../pages/problem-page.ts';
-import { type Consents, createConsents } from './consents.ts';
-import { requireInnerAddressGuard } from './inner-addresses.ts';
-import type { OauthLibrary } from './library.ts';
-import { libraryRequest } from './library-request.ts';
+import { type Consents, createConsents, type OauthLibrary } from './adapters.ts';
 import { createProvider, type ProviderDeps } from './provider.ts';
 import { TokenRequests } from './token-requests.ts';
+
+interface Rewritten {
+  /** The caller's address, as far as proxies let it be known. */
+  client: string;
+  /** Path and query; default as they came. */
+  url?: string;
+  /** The whole body, as it is to be read. */
+  body?: string;
+}
+
+const DISPATCHERS = ['undici.globalDispatcher.2', 'undici.globalDispatcher.1'];
 
 export interface OauthOptions {
   /** Secrets that all replicas share: the first one signs, all are accepted. */
@@ -127,4 +136,50 @@ function createServer(deps: Omit<ProviderDeps, 'library'>): () => Promise<OauthS
     created ??= create();
     return created;
   };
+}
+
+/**
+ * A program may be known by the address of its metadata document, which is fetched from here. The OAuth library refuses
+ * documents at addresses inside (loopback, private, link-local) by a hook in Node's fetch, and goes on with a
+ * mere warning where it does not find the place for it.
+ * @throws StartError on a Node where that hook cannot be set.
+ */
+function requireInnerAddressGuard(): void {
+  // Loads fetch, which sets the dispatcher, here and for the library: it only names `Response`, and a bundler drops that.
+  if (!new Response().ok) throw new StartError('this Node has no working fetch');
+  const global = globalThis as unknown as Record<symbol, { constructor?: unknown } | undefined>;
+  const dispatcher = DISPATCHERS.map((name) => global[Symbol.for(name)]).find((found) => found !== undefined);
+  if (typeof dispatcher?.constructor !== 'function')
+    throw new StartError(
+      'this Node version cannot block outgoing requests to internal addresses; use the version in .nvmrc',
+    );
+}
+
+/**
+ * The request as the OAuth library is to see it. Host and scheme are ours, whatever was sent: it makes addresses from
+ * them, and a forged Host header would lead browsers elsewhere. The store can hold every character of the URL. The body
+ * has been read already, so that no client sends it slowly while a transaction is open.
+ */
+function libraryRequest(request: IncomingMessage, address: PublicAddress, more: Rewritten): IncomingMessage {
+  const { origin, secure } = address;
+  const {
+    'x-forwarded-host': _host,
+    'transfer-encoding': _encoding,
+    'content-length': _length,
+    ...sent
+  } = request.headers;
+  const { body = '' } = more;
+  const url = sanitizeUrlText(more.url ?? request.url ?? '');
+  const bytes = Buffer.from(body);
+  const headers = {
+    ...sent,
+    host: new URL(origin).host,
+    'x-forwarded-proto': secure ? 'https' : 'http',
+    'x-forwarded-for': more.client,
+    ...(bytes.length > 0 && { 'content-length': String(bytes.length) }),
+  };
+  const { method, socket, httpVersion, httpVersionMajor, httpVersionMinor } = request;
+  const stream = Readable.from(bytes.length > 0 ? [bytes] : [], { objectMode: false });
+  const facts = { method, url, originalUrl: url, headers, socket, httpVersion, httpVersionMajor, httpVersionMinor };
+  return Object.assign(stream, facts) as unknown as IncomingMessage;
 }

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { displayText } from '@pipeline/domain';
+import { hashTokenBytes } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
 import type { Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { OauthKeys } from '../accounts/keys.ts';
@@ -10,10 +11,8 @@ import {
   type TokenLifetimes,
 } from '../accounts/token-lifetimes.ts';
 import { SCOPE } from '../auth/public-address.ts';
-import { hashOfToken } from '../auth/token-hash.ts';
-import { type AdapterDeps, adapters } from './adapters.ts';
+import { type AdapterDeps, adapters, type OauthLibrary } from './adapters.ts';
 import { AuthorizationErrors, type ErrorPageDeps } from './authorization-errors.ts';
-import { askEachTime } from './policy.ts';
 import { redirectKind } from './registration.ts';
 
 export const ROUTES = {
@@ -82,7 +81,7 @@ function prefix(model: TokenClass, text: string): void {
 function compareHashes(model: TokenClass): void {
   const prototype = model.prototype as { clientSecret?: string; compareClientSecret(actual: string): boolean };
   prototype.compareClientSecret = function compareClientSecret(this: { clientSecret?: string }, actual) {
-    return timingSafeEqual(hashOfToken(actual), Buffer.from(this.clientSecret ?? '', 'hex'));
+    return timingSafeEqual(hashTokenBytes(actual), Buffer.from(this.clientSecret ?? '', 'hex'));
   };
 }
 
@@ -226,3 +225,18 @@ function isSafeRedirect(uri: string): boolean {
     return false;
   }
 }
+
+/**
+ * Every authorization asks who is there and whether they agree, and both are answered in one step: sessions of the
+ * product are the only ones, and each consent makes a connection of its own.
+ */
+const askEachTime = ({ interactionPolicy: { Check, Prompt } }: OauthLibrary) => [
+  new Prompt(
+    { name: 'login', requestable: true },
+    new Check('not_logged_in', 'a login is required', 'login_required', (ctx) => !ctx.oidc.result?.login),
+  ),
+  new Prompt(
+    { name: 'consent', requestable: true },
+    new Check('not_agreed', 'consent is required', 'consent_required', (ctx) => !ctx.oidc.result?.consent),
+  ),
+];

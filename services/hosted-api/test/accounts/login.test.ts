@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { hashTokenBytes } from '@pipeline/engine';
 import { auditEntries, insertSession } from '@pipeline/store';
-import { hashOfToken } from '../../src/auth/token-hash.ts';
 import { authorizeUrl, logIn, PASSWORD, testOauth } from '../oauth/oauth-world.ts';
 
 const LIMITED = { logins: 10, registrations: 0, tokens: 0 };
@@ -294,7 +294,7 @@ describe('a session', () => {
   test('ends after 12 hours, and when its user is disabled', async () => {
     const person = await world.person('acme');
     const cookie = 's'.repeat(43);
-    await insertSession(database.store.tenant, hashOfToken(cookie), person.id, 12 * 3_600_000);
+    await insertSession(database.store.tenant, hashTokenBytes(cookie), person.id, 12 * 3_600_000);
     const browser = world.browser();
     browser.setCookie(COOKIE, cookie);
     const heading = async () => {

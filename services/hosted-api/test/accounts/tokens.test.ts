@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { hashToken } from '@pipeline/engine';
+import { hashToken, hashTokenBytes } from '@pipeline/engine';
 import { findLiveConnections, findWorkerScope, revokeConnection, revokeWorkerToken } from '@pipeline/store';
 import { until } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { GatheredLookups } from '../../src/auth/gathered-lookups.ts';
-import { hashOfToken } from '../../src/auth/token-hash.ts';
+import { GatheredLookups } from '../../src/auth/connection-tokens.ts';
 import { mintConnection } from '../support/connections.ts';
 import { addRepo, makeTenant, makeToken, NO_LIMITS, PUBLIC_URL, register, testHosted } from '../support/hosted.ts';
 
@@ -28,7 +27,7 @@ describe('tokens of connections', () => {
   const owners = new Map<string, { tenantId: number; userId: number }>();
 
   async function live(token: string) {
-    const hash = hashOfToken(token);
+    const hash = hashTokenBytes(token);
     return (await findLiveConnections(database.store.tenant, [hash], owners)).get(hash.toString('hex')) ?? null;
   }
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { hashTokenBytes } from '@pipeline/engine';
 import { revokeConnection } from '@pipeline/store';
 import { until } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { hashOfToken } from '../../src/auth/token-hash.ts';
 import { authorizeUrl, codeFor, connect, redeem, refresh, VERIFIER } from './oauth-world.ts';
 import { world } from './world.ts';
 
@@ -46,7 +46,7 @@ describe('a refresh that fails', () => {
 async function atOnce<T>(token: string, requests: readonly (() => Promise<T>)[]): Promise<T[]> {
   let answers: Promise<T[]> | undefined;
   await database.db.transaction().execute(async (tx) => {
-    await tx.selectFrom('oauth_tokens').select('hash').where('hash', '=', hashOfToken(token)).forUpdate().execute();
+    await tx.selectFrom('oauth_tokens').select('hash').where('hash', '=', hashTokenBytes(token)).forUpdate().execute();
     answers = Promise.all(requests.map((request) => request()));
     await until('all wait for the token', async () => {
       const { rows } = await sql`select from pg_stat_activity

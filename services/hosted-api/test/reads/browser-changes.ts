@@ -1,9 +1,10 @@
 /** The stream of changes of the customers' pages: only of the own organisation, only with a session, bounded. */
+
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { hashTokenBytes } from '@pipeline/engine';
 import { insertSession } from '@pipeline/store';
 import { until } from '@pipeline/testing/until';
-import { hashOfToken } from '../../src/auth/token-hash.ts';
 import { type Minted, mintConnection } from '../support/connections.ts';
 import { labelIssue, makeTenant, type Tenant } from '../support/hosted.ts';
 import { hosting } from './hosting.ts';
@@ -32,7 +33,7 @@ describe('changes for a browser', () => {
 
   async function sessionOf(userId: number): Promise<{ cookie: string; hash: Buffer }> {
     const value = randomBytes(32).toString('base64url');
-    const hash = hashOfToken(value);
+    const hash = hashTokenBytes(value);
     await insertSession(database.store.tenant, hash, userId, 600_000);
     return { cookie: `__Host-pipeline_session=${value}`, hash };
   }

@@ -1,9 +1,10 @@
 /** What the customers' pages read: every route with the rights of the logged-in user, and nothing of another organisation. */
+
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { browserRoutes } from '@pipeline/contract';
+import { hashTokenBytes } from '@pipeline/engine';
 import { insertSession } from '@pipeline/store';
-import { hashOfToken } from '../../src/auth/token-hash.ts';
 import { type Minted, mintConnection } from '../support/connections.ts';
 import { addRepo, answerOf, labelIssue, makeTenant, type Tenant } from '../support/hosted.ts';
 import { hosting } from './hosting.ts';
@@ -26,7 +27,7 @@ describe('isolation of sessions', () => {
 
   const cookieOf = async (userId: number, ttlMs = 600_000): Promise<string> => {
     const value = randomBytes(32).toString('base64url');
-    await insertSession(database.store.tenant, hashOfToken(value), userId, ttlMs);
+    await insertSession(database.store.tenant, hashTokenBytes(value), userId, ttlMs);
     return `__Host-pipeline_session=${value}`;
   };
 

@@ -1,8 +1,9 @@
 /** Owners change the members of their organisation in the browser, and nobody else does. */
+
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { hashTokenBytes } from '@pipeline/engine';
 import { insertSession } from '@pipeline/store';
-import { hashOfToken } from '../../src/auth/token-hash.ts';
 import { type Minted, mintConnection } from '../support/connections.ts';
 import { answerOf, makeTenant } from '../support/hosted.ts';
 import { hosting } from './hosting.ts';
@@ -34,7 +35,7 @@ describe('members of an organisation', () => {
   async function personIn({ tenantId }: Org, role: 'owner' | 'member'): Promise<Person> {
     const minted = await mintConnection(database.store, { tenantId, role });
     const value = randomBytes(32).toString('base64url');
-    await insertSession(database.store.tenant, hashOfToken(value), minted.userId, 600_000);
+    await insertSession(database.store.tenant, hashTokenBytes(value), minted.userId, 600_000);
     const cookie = `__Host-pipeline_session=${value}`;
     const { body } = await user(cookie);
     return { ...minted, cookie, formToken: body.formToken };

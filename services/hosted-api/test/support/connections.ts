@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Role } from '@pipeline/domain';
+import { hashTokenBytes } from '@pipeline/engine';
 import { grantRepo, insertConnection, insertToken, insertUser, type Store } from '@pipeline/store';
 import { publicAddress, SCOPE } from '../../src/auth/public-address.ts';
-import { hashOfToken } from '../../src/auth/token-hash.ts';
 import { PUBLIC_URL } from './hosted.ts';
 
 export interface Minted {
@@ -45,6 +45,6 @@ export async function mintConnection({ tenant: db }: Store, mint: Mint): Promise
     ttlMs: 3_600_000,
   });
   const token = `mcp_at_${randomBytes(32).toString('base64url')}`;
-  await insertToken(db, { hash: hashOfToken(token), kind: 'AccessToken', connectionId, payload: {}, ttlMs });
+  await insertToken(db, { hash: hashTokenBytes(token), kind: 'AccessToken', connectionId, payload: {}, ttlMs });
   return { token, connectionId, userId, email };
 }

@@ -8,22 +8,23 @@ import {
   type Figures,
   type Live,
   pipelineSummary,
+  readCounts,
+  readFigures,
+  readLive,
   timelineTexts,
   workerPools,
 } from '@pipeline/engine';
 import { PreparedJson } from '@pipeline/http';
 import type { z } from 'zod';
 import { PolledValue } from '../polling/polled-value.ts';
+import type { PolledDashboard } from '../prometheus/pipeline-gauges.ts';
+import type { Wiring } from '../wiring/wiring.ts';
 import { type AgentSnapshot, workerAgents } from '../workers/agents.ts';
 
 type Body = z.input<typeof WireDashboard>;
 type Head = Pick<Body, 'status' | 'uptime' | 'agents'>;
 
-export interface DashboardDeps {
-  /** Read every few seconds, every poll of the monitor, every refresh of the metrics. */
-  counts: PolledValue<Counts>;
-  live: PolledValue<Live>;
-  figures: PolledValue<Figures>;
+export interface DashboardDeps extends PolledDashboard {
   /** Those that are configured. */
   agents: () => readonly AgentSnapshot[];
   isStoreConnected: () => boolean;
@@ -187,6 +188,28 @@ function made<Key, T>(known: Map<Key, Made<T>>, key: Key, of: readonly unknown[]
   const result = make();
   known.set(key, { of, result });
   return result;
+}
+
+/** Creates the dashboard in memory, and the values of the store that its loops read. */
+export function createDashboard(
+  { engine, loops, storeWatch, now }: Wiring,
+  agents: () => readonly AgentSnapshot[],
+): { dashboard: Dashboard; polled: PolledDashboard } {
+  const polled = {
+    counts: new PolledValue(() => readCounts(engine), now),
+    live: new PolledValue(() => readLive(engine), now),
+    figures: new PolledValue(() => readFigures(engine), now),
+  };
+  const startedAt = now().getTime();
+  const dashboard = new Dashboard({
+    ...polled,
+    agents,
+    now,
+    isStoreConnected: () => storeWatch.isConnected,
+    isFresh: () => loops.isFresh(['dashboard-counts', 'dashboard', 'dashboard-figures']),
+    uptime: () => (now().getTime() - startedAt) / SECOND_MS,
+  });
+  return { dashboard, polled };
 }
 
 /** Returns the dashboard of a monitor that has no store: nothing is ever read, and the reason is reported. */

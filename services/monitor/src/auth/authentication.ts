@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@pipeline/domain';
-import { addressKey, createLoginLimit, type Identity, type LoginFailure } from '@pipeline/http';
+import { type AttemptCounter, addressKey, createLoginLimit, type Identity, type LoginFailure } from '@pipeline/http';
 import type { Request } from 'express';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { type Credentials, credentialCheck, parseBasic } from './credentials.ts';
-import { memoryCounter } from './login-limit.ts';
 import { createSessions } from './sessions.ts';
 
 /** Operator of surface B; the name is recorded in the audit of every action. */
@@ -110,3 +110,21 @@ function refused(error: unknown): false {
 /** Express finds the caller behind trusted proxies; the socket alone does not. */
 const addressOf = (request: IncomingMessage): string =>
   (request as Partial<Request>).ip ?? request.socket.remoteAddress ?? 'unknown';
+
+/** Failed logins as this process counts them. A key is forgotten with its window, so made-up names cost little. */
+function memoryCounter(): AttemptCounter {
+  const counts = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: 1 });
+  return {
+    async add(key, windowSeconds) {
+      const { consumedPoints, msBeforeNext } = await counts.penalty(key, 1, { customDuration: windowSeconds });
+      return { points: consumedPoints, msLeft: msBeforeNext };
+    },
+    async subtract(key, windowSeconds) {
+      await counts.reward(key, 1, { customDuration: windowSeconds });
+    },
+    async count(key) {
+      const found = await counts.get(key);
+      return found && found.msBeforeNext > 0 ? found.consumedPoints : 0;
+    },
+  };
+}

@@ -47,6 +47,11 @@ export class LoopSet {
     for (const { loop } of this.#kept.values()) loop.wake();
   }
 
+  /** Brings the next round of one loop forward to now. */
+  wake(name: string): void {
+    this.#of(name).loop.wake();
+  }
+
   /**
    * Adds a loop that runs while the store is connected. A tick that answers 'again' is followed at once by the next.
    */

@@ -19,7 +19,6 @@ import {
   PARTITIONED,
   type PartitionedTable,
 } from '@pipeline/store';
-import type { Lead } from './lead.ts';
 
 /** A host repeats a delivery for three days at most. */
 const DELIVERIES_KEPT_MS = 7 * 24 * 60 * 60_000;
@@ -46,13 +45,13 @@ const MONTHS_AHEAD = 3;
 const REST_MS = 1_000;
 
 /**
- * Makes the partitions of the months to come, drops those whose time is over and deletes old rows, by the settings in
- * force. One replica does it. @returns 'again' while there is more to delete, after a rest.
+ * Makes the partitions of the months to come, drops those whose time is over and deletes old rows, by the current
+ * settings. @returns 'again' while there is more to delete, after a rest.
  */
-export const retentionTick = (engine: Engine, lead: Lead, log: Logger) => async (signal: AbortSignal) => {
-  const more = await lead.run(engine, (leading) => retain(leading, log));
+export async function runRetention(engine: Engine, log: Logger, signal: AbortSignal): Promise<'again' | undefined> {
+  const more = await retain(engine, log);
   return more && (await sleep(REST_MS, signal)) ? 'again' : undefined;
-};
+}
 
 interface Step {
   /** Name of what it creates or deletes, for the log of a failure. */

@@ -2,12 +2,12 @@ import { hostname } from 'node:os';
 import { AppError } from '@pipeline/domain';
 import { loginAudit } from '@pipeline/engine';
 import { listen } from '@pipeline/http';
-import { type Logger, type ServiceContext, StartError } from '@pipeline/runtime';
+import { type Logger, requireAppKey, type ServiceContext, StartError } from '@pipeline/runtime';
 import { enabledReposWithTenant, reloadReports, requireStore } from '@pipeline/store';
 import { type Dashboard, dashboardWithoutStore } from '../analytics/dashboard.ts';
 import { type Authentication, createAuthentication } from '../auth/authentication.ts';
 import type { Credentials } from '../auth/credentials.ts';
-import { type ConnectedHost, connectHosts } from '../hosts/hosts.ts';
+import { type ConnectedHost, connectHosts, type HostAccess, type HostKind } from '../hosts/hosts.ts';
 import { WriteBudget } from '../hosts/write-budget.ts';
 import { LogIndex } from '../logs/log-index.ts';
 import type { ConfigRouteDeps } from '../routes/settings.ts';
@@ -18,7 +18,6 @@ import { traceEndpoint } from '../tracing/trace-endpoint.ts';
 import { watchAgentsWithoutStore } from '../workers/agents-without-store.ts';
 import { createMonitorApp } from './app.ts';
 import type { MonitorEnv } from './env.ts';
-import { hostAccess } from './host-access.ts';
 import { createPipeline, type Pipeline, readinessOf } from './pipeline.ts';
 
 type Context = Pick<ServiceContext<MonitorEnv>, 'env' | 'log' | 'metrics' | 'stack' | 'onHangup'>;
@@ -195,3 +194,22 @@ function hostsOf(env: MonitorEnv, config: ConfigInForce, log: Logger): Connected
     now,
   });
 }
+
+/**
+ * Returns the access to each host that the environment configures. An app has precedence over a token.
+ * @throws StartError for an incomplete configuration.
+ */
+function hostAccess(env: MonitorEnv): Partial<Record<HostKind, HostAccess>> {
+  const githubApp = requireAppKey('GITHUB', env.GITHUB_APP_ID, env.GITHUB_APP_PRIVATE_KEY);
+  const sandboxApp = requireAppKey('SANDBOX', env.SANDBOX_APP_ID, env.SANDBOX_APP_PRIVATE_KEY);
+  const github = githubApp ?? tokenAccess(env.GITHUB_TOKEN);
+  const sandbox = sandboxApp ?? tokenAccess(env.SANDBOX_TOKEN);
+  if (env.SANDBOX_URL && !sandbox) throw new StartError('SANDBOX_TOKEN: must be set when SANDBOX_URL is set');
+  if (!env.SANDBOX_URL && sandboxApp) throw new StartError('SANDBOX_URL: must be set when SANDBOX_APP_ID is set');
+  return {
+    ...(github && { github: { apiUrl: env.GITHUB_API_URL, ...github } }),
+    ...(env.SANDBOX_URL && sandbox && { sandbox: { apiUrl: env.SANDBOX_URL, ...sandbox } }),
+  };
+}
+
+const tokenAccess = (token: string | undefined) => (token ? { token } : null);

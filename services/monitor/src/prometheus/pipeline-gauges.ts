@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client';
 import type { PolledValue } from '../polling/polled-value.ts';
 import { registerGauges, type Sample } from './gauges.ts';
 
+/** Read every few seconds, every poll of the monitor, every refresh of the metrics. */
 export interface PolledDashboard {
   counts: PolledValue<Counts>;
   live: PolledValue<Live>;
@@ -197,6 +198,24 @@ function registerFigureGauges(registry: Registry, { figures }: PolledDashboard):
       help: 'Share of autonomous issues among merged issues of the last seven days.',
       labels: ['repo'],
       read: () => of(({ autonomousMergePct }) => share(autonomousMergePct)),
+    },
+  ]);
+}
+
+/** Registers the gauge of the requests that each host still allows. */
+export function registerRateGauge(
+  registry: Registry,
+  hosts: readonly { kind: string; rate: { remaining: number | null } }[],
+): void {
+  registerGauges(registry, [
+    {
+      name: 'svc_vcs_rate_limit_remaining',
+      help: 'Remaining requests in the rate limit window of the host, as last reported.',
+      labels: ['client'],
+      read: () =>
+        hosts.flatMap(({ kind, rate }): Sample[] =>
+          rate.remaining === null ? [] : [[{ client: kind }, rate.remaining]],
+        ),
     },
   ]);
 }

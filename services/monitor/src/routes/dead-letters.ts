@@ -5,7 +5,7 @@ import type { HandlersOf } from '@pipeline/http';
 import type { Logger } from '@pipeline/runtime';
 import { actorOf } from '../auth/actor.ts';
 import type { Authentication } from '../auth/authentication.ts';
-import type { DeadLetterCache } from '../features/dead-letters.ts';
+import type { DeadLetterCache } from '../dead-letters/dead-letter-cache.ts';
 import { isUuid } from './parameters/uuid.ts';
 
 export interface DeadLetterDeps {

@@ -2,12 +2,11 @@ import type { eventRoutes } from '@pipeline/contract';
 import { AppError, requireSlug, slugKey } from '@pipeline/domain';
 import { type Engine, findRepoAmong, findRepoAt } from '@pipeline/engine';
 import { type HandlersOf, StreamLimit, type StreamLimits } from '@pipeline/http';
-import type { StoreWatch } from '@pipeline/store';
-import { isUnavailable, type RepoWithTenant } from '@pipeline/store';
+import { isUnavailable, type RepoWithTenant, type StoreWatch } from '@pipeline/store';
 import type { Authentication } from '../auth/authentication.ts';
 import type { PolledValue } from '../polling/polled-value.ts';
+import type { StreamFilter } from '../stream/broadcast.ts';
 import type { EventFeed } from '../stream/event-feed.ts';
-import type { StreamFilter } from '../stream/frame.ts';
 
 type Handlers = HandlersOf<typeof eventRoutes, Authentication>;
 

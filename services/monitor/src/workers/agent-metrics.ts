@@ -1,4 +1,7 @@
+import { agentWork } from '@pipeline/engine';
 import { Gauge, type Registry } from 'prom-client';
+import { registerGauges, type Sample } from '../prometheus/gauges.ts';
+import type { PolledDashboard } from '../prometheus/pipeline-gauges.ts';
 import type { AgentSnapshot } from './agents.ts';
 
 /** Gauges of the agents at the last check, read by each scrape. */
@@ -24,4 +27,24 @@ export function registerAgentMetrics(registry: Registry, snapshots: () => readon
       for (const { agentName, responseTimeMs } of snapshots()) this.set({ agent: agentName }, responseTimeMs / 1_000);
     },
   });
+}
+
+/** Registers the gauge of the issues that each agent works on, read from the dashboard in memory. */
+export function registerAgentWork(
+  registry: Registry,
+  { counts, live }: PolledDashboard,
+  snapshots: () => readonly AgentSnapshot[],
+): void {
+  registerGauges(registry, [
+    {
+      name: 'svc_agent_in_flight_issues',
+      help: 'Number of issues with a claimed task, by agent.',
+      labels: ['agent'],
+      read: () => {
+        const work = counts.last && live.last ? [...agentWork(counts.last.value, live.last.value)] : [];
+        const idle = snapshots().map(({ agentName }): Sample => [{ agent: agentName }, 0]);
+        return [...idle, ...work.map(([agent, { inFlightIssues }]): Sample => [{ agent }, inFlightIssues.length])];
+      },
+    },
+  ]);
 }

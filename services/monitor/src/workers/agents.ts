@@ -2,7 +2,6 @@ import { AGENT_OF, type PipelineConfig, TASK_TYPES, type TaskType } from '@pipel
 import { type Engine, type Live, recordReload } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
 import type { Lead } from '../loops/lead.ts';
-import type { LoopSet, Pace } from '../loops/loop-set.ts';
 import { type AgentSeen, HealthWatch } from './health-watch.ts';
 import type { Processes } from './restart-pid.ts';
 import { AgentRestarter } from './restarter.ts';
@@ -61,17 +60,6 @@ function reloadRecorder(engine: Engine, watch: HealthWatch): () => Promise<void>
       recorded.set(agentName, configReload.at);
     }
   };
-}
-
-/** Agents are checked also while the store is not available; restarts need it. */
-export function addAgentLoops(loops: LoopSet, { watch, restarter, tellReloads }: Agents, everyMs: Pace): void {
-  const restarts = loops.add('agent-restarts', everyMs, () => restarter.tick());
-  const reloads = loops.add('agent-reloads', everyMs, tellReloads);
-  loops.addAlways('agent-health', everyMs, async (signal) => {
-    await watch.tick(signal);
-    restarts.wake();
-    reloads.wake();
-  });
 }
 
 const typesOf = (agentName: string): TaskType[] => TASK_TYPES.filter((type) => AGENT_OF[type] === agentName);

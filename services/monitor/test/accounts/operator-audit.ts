@@ -12,7 +12,7 @@ import {
   updateIssue,
 } from '@pipeline/store';
 import { sql } from 'kysely';
-import { readDeadLetters } from '../../src/features/dead-letters.ts';
+import { readDeadLetters } from '../../src/dead-letters/dead-letter-cache.ts';
 import { ListCache } from '../../src/polling/list-cache.ts';
 import { ENVELOPE, propose } from '../strategy/strategy-world.ts';
 import { addDeadLetter, admit, type Bench, IMPOSSIBLE, makeBench } from '../support/bench.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { silentLogger } from '@pipeline/runtime';
 import { sql } from 'kysely';
 import { Registry } from 'prom-client';
-import { differencesCounter, rollupCheck } from '../../src/features/rollups.ts';
+import { differencesCounter, rollupCheck } from '../../src/analytics/rollup-check.ts';
 import { admit, type Bench, makeBench } from '../support/bench.ts';
 import { type Call, serveApp, serveConnected } from '../support/served-app.ts';
 import { database } from './database.ts';

@@ -6,7 +6,11 @@ import { createMetrics } from '@pipeline/runtime';
 import { findIssue, type Store } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { type ConsistencyCache, consistencyCache, registerConsistencyGauge } from '../../src/features/consistency.ts';
+import {
+  type ConsistencyCache,
+  consistencyCache,
+  registerConsistencyGauge,
+} from '../../src/consistency/consistency-cache.ts';
 import { admit, type Bench, makeBench } from '../support/bench.ts';
 import { FINDING_AT, writeContradictions } from '../support/contradictions.ts';
 import { type Answer, type Call, serveApp, serveConnected } from '../support/served-app.ts';

@@ -4,7 +4,11 @@ import type { StoreWatch } from '@pipeline/store';
 import { findIssue, type Store } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { type DeadLetterCache, readDeadLetters, registerDeadLetterGauge } from '../../src/features/dead-letters.ts';
+import {
+  type DeadLetterCache,
+  readDeadLetters,
+  registerDeadLetterGauge,
+} from '../../src/dead-letters/dead-letter-cache.ts';
 import { ListCache, type Reading } from '../../src/polling/list-cache.ts';
 import { addDeadLetter, type Bench, IMPOSSIBLE, makeBench } from '../support/bench.ts';
 import { type Answer, type Call, serveApp, serveConnected } from '../support/served-app.ts';

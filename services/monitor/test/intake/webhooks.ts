@@ -5,7 +5,6 @@ import type { Notifications } from '@pipeline/store';
 import { hostFinder } from '../../src/hosts/hosts.ts';
 import { RepoPoller } from '../../src/intake/repo-poller.ts';
 import { Lead } from '../../src/loops/lead.ts';
-import { inboxTick } from '../../src/loops/upkeep.ts';
 import { type Bench, makeBench } from '../support/bench.ts';
 import { connectedDoorbell, makeWorld, openIssue, type World } from '../support/sandbox-world.ts';
 import { database } from './database.ts';
@@ -91,7 +90,7 @@ describe('the intake of webhooks', () => {
       await openIssue(world, one);
       await deliver();
       const inbox = new Inbox({ engine: bench.engine, hostOf });
-      await inboxTick(bench.engine, inbox, new Lead(notifications, 'inbox'))();
+      await new Lead(notifications, 'inbox').run(bench.engine, (leading) => inbox.step(leading));
       await inbox.settled();
       expect(await issues()).toHaveLength(1);
       await openIssue(world, one);

@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS } from '@pipeline/domain';
+import { enqueueDueScans } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
 import { addDailySpend, inTransaction, type Notifications, writeSettings } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { Lead } from '../../src/loops/lead.ts';
-import { retentionTick } from '../../src/loops/retention.ts';
-import { budgetsTick, scansTick } from '../../src/loops/upkeep.ts';
+import { runRetention } from '../../src/loops/retention.ts';
+import { enforceCurrentBudgets } from '../../src/loops/upkeep.ts';
 import { admit, makeBench } from '../support/bench.ts';
 import { connectedDoorbell } from '../support/sandbox-world.ts';
 import { serveConnected } from '../support/served-app.ts';
@@ -14,10 +15,6 @@ import { serveConnected } from '../support/served-app.ts';
 const database = testDatabase();
 
 describe('retention', () => {
-  /** This process leads. */
-  const leading = { name: 'retention', epoch: 1, signal: new AbortController().signal, isHeld: () => true };
-  const lead = { run: (engine, work) => work(engine, leading) } as Pick<Lead, 'run'> as Lead;
-
   test('a table that cannot be cleaned does not keep the others from it, and fails the round', async () => {
     const { engine } = await makeBench(database.store, 'acme/shop');
     await sql`insert into webhook_deliveries (delivery_id, event, lane, events, received_at, processed_at)
@@ -25,7 +22,7 @@ describe('retention', () => {
       database.db,
     );
     await sql`alter table alerts rename to alerts_away`.execute(database.db);
-    const tick = retentionTick(engine, lead, silentLogger)(new AbortController().signal);
+    const tick = runRetention(engine, silentLogger, new AbortController().signal);
     await expect(tick).rejects.toMatchObject({
       message: expect.stringContaining('retention: 1 of '),
       errors: [expect.objectContaining({ message: 'failed for {"of":"alerts"}' })],
@@ -44,7 +41,7 @@ describe('budgets', () => {
     await inTransaction(database.store.tenant, (tx) =>
       addDailySpend(tx, bench.tenantId, { repoId: bench.repo.id, usd: 5 }),
     );
-    const tick = budgetsTick(bench.engine);
+    const tick = () => enforceCurrentBudgets(bench.engine);
     const held = async () => (await database.db.selectFrom('tasks').select('held').executeTakeFirst())?.held;
     await tick();
     expect(await held()).toBeNull();
@@ -81,7 +78,10 @@ describe('scans of the code map', () => {
 
   test('one of several monitors enqueues the scans, and another when that one is gone', async () => {
     const first = await makeBench(database.store, 'acme/shop');
-    const [one, two] = bells.map((bell) => scansTick(first.engine, new Lead(bell, 'code-map-scans')));
+    const [one, two] = bells.map((bell) => {
+      const lead = new Lead(bell, 'code-map-scans');
+      return () => lead.run(first.engine, enqueueDueScans);
+    });
     await one?.();
     expect(await scans()).toEqual([{ repo_id: first.repo.id, task_type: 'code-map-scan', status: 'pending' }]);
     const second = await makeBench(database.store, 'acme/other');

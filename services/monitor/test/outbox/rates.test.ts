@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { RateReading } from '../../src/hosts/host-rate.ts';
+import { RateReading } from '../../src/hosts/hosts.ts';
 import { spendingFetch, WriteBudget } from '../../src/hosts/write-budget.ts';
 import { Gathering } from '../../src/outbox/gathering.ts';
 

@@ -13,7 +13,7 @@ import { sql } from 'kysely';
 import { connectHosts, hostFinder, hostOfKind } from '../../src/hosts/hosts.ts';
 import { WriteBudget } from '../../src/hosts/write-budget.ts';
 import { Lead } from '../../src/loops/lead.ts';
-import { protectionTick } from '../../src/loops/upkeep.ts';
+import { checkProtections } from '../../src/loops/upkeep.ts';
 import { PolledValue } from '../../src/polling/polled-value.ts';
 import { addDeadLetter, admit, type Bench, makeBench } from '../support/bench.ts';
 import { BOT, connectedDoorbell, makeWorld, type World } from '../support/sandbox-world.ts';
@@ -215,7 +215,7 @@ describe('push protection', () => {
   const SLUG = 'acme/shop';
   let bench: Bench;
   let world: World;
-  let tick: () => Promise<void>;
+  let tick: () => Promise<unknown>;
   let warnings: { msg: string; repo?: unknown; status?: unknown }[] = [];
 
   beforeAll(async () => {
@@ -223,7 +223,8 @@ describe('push protection', () => {
     bench = await makeBench(database.store, SLUG);
     const bell = await connectedDoorbell(database.url);
     database.defer(() => bell.close());
-    tick = protectionTick(bench.engine, hostFinder([world.host]), new Lead(bell, 'push-protection'), log);
+    const lead = new Lead(bell, 'push-protection');
+    tick = () => lead.run(bench.engine, (leading) => checkProtections(leading, hostFinder([world.host]), log));
   });
   afterAll(() => world.stop());
   beforeEach(() => {

@@ -2,8 +2,8 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { DAY_MS, isoWeek } from '@pipeline/domain';
 import { silentLogger } from '@pipeline/runtime';
 import type { Notifications } from '@pipeline/store';
-import { strategyTick } from '../../src/features/strategy.ts';
 import { Lead } from '../../src/loops/lead.ts';
+import { runStrategies } from '../../src/loops/upkeep.ts';
 import { connectedDoorbell } from '../support/sandbox-world.ts';
 import { START, testStrategyCycle } from './cycle-world.ts';
 import { database } from './database.ts';
@@ -92,7 +92,10 @@ describe('weeks of a strategy', () => {
     test('one of several monitors makes the proposals, and another when that one is gone', async () => {
       const bells: Notifications[] = [];
       for (let replica = 0; replica < 2; replica += 1) bells.push(await connectedDoorbell(database.url));
-      const [one, two] = bells.map((bell) => strategyTick(env.bench.engine, new Lead(bell, 'strategy'), silentLogger));
+      const [one, two] = bells.map((bell) => {
+        const lead = new Lead(bell, 'strategy');
+        return () => lead.run(env.bench.engine, (leading) => runStrategies(leading, silentLogger));
+      });
       await one?.();
       await ready();
       await two?.();

@@ -5,9 +5,9 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/g
 import { putRepo } from '@pipeline/engine';
 import { ensureTenant, insertRecords, inTransaction, noRecords, type StreamInput } from '@pipeline/store';
 import { until } from '@pipeline/testing';
-import { StreamLoop } from '../../src/loops/stream.ts';
 import type { MonitorApp } from '../../src/process/app.ts';
 import { EventFeed } from '../../src/stream/event-feed.ts';
+import { StreamLoop } from '../../src/stream/live-stream.ts';
 import { type Bench, makeBench } from '../support/bench.ts';
 import { serveApp } from '../support/served-app.ts';
 import { database } from './database.ts';

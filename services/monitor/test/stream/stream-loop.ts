@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { insertRecords, inTransaction, noRecords, type Store, sequenceStream } from '@pipeline/store';
-import { StreamLoop } from '../../src/loops/stream.ts';
 import { EventFeed } from '../../src/stream/event-feed.ts';
+import { StreamLoop } from '../../src/stream/live-stream.ts';
 import { type Bench, makeBench } from '../support/bench.ts';
 import { database } from './database.ts';
 

@@ -4,10 +4,9 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { sleep } from '@pipeline/runtime';
 import { until } from '@pipeline/testing';
 import fc from 'fast-check';
-import { StreamLoop } from '../../src/loops/stream.ts';
-import { Broadcast } from '../../src/stream/broadcast.ts';
-import { EventWindow } from '../../src/stream/event-window.ts';
-import { type Frame, keyOf, passes, type StreamFilter } from '../../src/stream/frame.ts';
+import { Broadcast, type Frame, keyOf, passes, type StreamFilter } from '../../src/stream/broadcast.ts';
+import { EventWindow } from '../../src/stream/event-feed.ts';
+import { StreamLoop } from '../../src/stream/live-stream.ts';
 import { database } from './database.ts';
 
 describe('parts of the stream', () => {

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { insertRecords, inTransaction, noRecords } from '@pipeline/store';
 import { until } from '@pipeline/testing';
-import { StreamLoop } from '../../src/loops/stream.ts';
 import { EventFeed } from '../../src/stream/event-feed.ts';
+import { StreamLoop } from '../../src/stream/live-stream.ts';
 import { type Bench, makeBench } from '../support/bench.ts';
 import { authOf, OLGA, serveApp } from '../support/served-app.ts';
 import { database } from './database.ts';

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { activatePrompt, addPrompt, putTrack, updateTrackAt } from '@pipeline/engine';
+import { activatePrompt, addPrompt, putTrack, runDueTracks, updateTrackAt } from '@pipeline/engine';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import type { Notifications } from '@pipeline/store';
-import { overdueGauge, tracksTick } from '../../src/features/tracks.ts';
 import { Lead } from '../../src/loops/lead.ts';
 import { createOutboxMetrics } from '../../src/outbox/metrics.ts';
 import { ProjectionExecutor } from '../../src/outbox/projections.ts';
+import { overdueGauge } from '../../src/tracks/overdue-gauge.ts';
 import { type Bench, makeBench } from '../support/bench.ts';
 import { connectedDoorbell, makeWorld, type World } from '../support/sandbox-world.ts';
 import { database } from './database.ts';
@@ -51,7 +51,10 @@ describe('runs of tracks', () => {
     if (!found) throw new Error(`no replica ${replica}`);
     return found;
   };
-  const scheduler = (replica: number) => tracksTick(bench.engine, new Lead(bell(replica), 'tracks'));
+  const scheduler = (replica: number) => {
+    const lead = new Lead(bell(replica), 'tracks');
+    return () => lead.run(bench.engine, runDueTracks);
+  };
   const executor = () =>
     new ProjectionExecutor({
       engine: bench.engine,

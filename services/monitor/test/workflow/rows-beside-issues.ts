@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { ConsistencyFinding, HostIssue, VcsHost } from '@pipeline/domain';
 import { beginSending, claim, heartbeat, OrphanWatch, registerWorker, settle } from '@pipeline/engine';
 import { findIssue } from '@pipeline/store';
-import { type ConsistencyCache, consistencyCache } from '../../src/features/consistency.ts';
-import { type DeadLetterCache, readDeadLetters } from '../../src/features/dead-letters.ts';
+import { type ConsistencyCache, consistencyCache } from '../../src/consistency/consistency-cache.ts';
+import { type DeadLetterCache, readDeadLetters } from '../../src/dead-letters/dead-letter-cache.ts';
 import { ListCache } from '../../src/polling/list-cache.ts';
 import { addDeadLetter, admit, type Bench, makeBench } from '../support/bench.ts';
 import { type Call, serveConnected } from '../support/served-app.ts';

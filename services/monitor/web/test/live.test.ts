@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parsePreferences } from '@pipeline/web/preferences/preferences.ts';
 import { ServerClock } from '@pipeline/web/timing/server-clock.ts';
 import fc from 'fast-check';
-import { reconnectDelay } from '../src/stream/backoff.ts';
+import { reconnectDelay } from '../src/stream/connection.ts';
 import { eventOf } from '../src/stream/events.ts';
 import { type LiveFacts, liveState } from '../src/stream/live-state.ts';
 

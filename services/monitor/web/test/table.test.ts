@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { nextOrder, parseOrder } from '@pipeline/web/table/column.ts';
-import { inOrder } from '@pipeline/web/table/in-order.ts';
-import { keysBetween } from '@pipeline/web/table/keys-between.ts';
-import { slotsOf } from '@pipeline/web/table/slots.ts';
+import { inOrder } from '@pipeline/web/table/frozen-order.ts';
+import { slotsOf } from '@pipeline/web/table/use-row-slots.ts';
+import { keysBetween } from '@pipeline/web/table/use-selection.ts';
 import fc from 'fast-check';
 import { linePath } from '../src/charts/line-path.ts';
 import { stackedSums } from '../src/charts/stacked-sums.ts';

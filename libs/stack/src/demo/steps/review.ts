@@ -1,7 +1,13 @@
-import type { Tree } from '../chores/chore.ts';
-import { withFinalNewline } from '../chores/whitespace.ts';
+import { isMarkdown, type Tree } from '../chores/chore.ts';
+import { cleanLine, withFinalNewline } from '../chores/whitespace.ts';
 import { only, outcome, requireChore, type Step, type StepContext } from './context.ts';
-import { addedLines, strayBlanks } from './diff.ts';
+
+interface AddedLine {
+  path: string;
+  /** 1-based, in the new file. */
+  line: number;
+  text: string;
+}
 
 interface Problem {
   path: string;
@@ -62,4 +68,34 @@ function report(head: string, files: string[], problems: Problem[]): string {
   const found = problems.map(({ path, line, body }) => `- \`${path}:${line}\` ${body}`);
   const verdict = problems.length === 0 ? 'No problem found.' : found.join('\n');
   return `Review of ${head.slice(0, 10)}\n\nFiles: ${files.map((path) => `\`${path}\``).join(', ')}\n\n${verdict}\n`;
+}
+
+/** The added lines of a unified diff made with `-U0 --no-prefix`. */
+function addedLines(diff: string): AddedLine[] {
+  const found: AddedLine[] = [];
+  let path: string | null = null;
+  let line = 0;
+  let pending = 0;
+  for (const row of diff.split('\n')) {
+    if (pending > 0 && row.startsWith('+')) {
+      if (path !== null) found.push({ path, line, text: row.slice(1) });
+      line += 1;
+      pending -= 1;
+      continue;
+    }
+    const hunk = /^@@ -\S+ \+(\d+)(?:,(\d+))? @@/.exec(row);
+    if (hunk) {
+      line = Number(hunk[1]);
+      pending = Number(hunk[2] ?? 1);
+    } else if (row.startsWith('+++ ')) path = row === '+++ /dev/null' ? null : row.slice(4).replace(/\t$/, '');
+  }
+  return found;
+}
+
+/** Added lines that end in stray blanks. */
+function strayBlanks(lines: AddedLine[]): AddedLine[] {
+  return lines.filter(({ path, text }) => {
+    const content = text.replace(/\r$/, '');
+    return cleanLine(content, isMarkdown(path)) !== content;
+  });
 }

@@ -1,6 +1,8 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { PEOPLE, type Person, STRANGER } from '../host/state.ts';
-import type { Rule } from './rule.ts';
+
+/** Selects violations of the rule, one line of text each. */
+export type Rule = RawBuilder<{ what: string }>;
 
 /** People without write permission. */
 const READERS = sql.join(

@@ -1,9 +1,8 @@
 import { type Params, prepared } from '@pipeline/store';
 import { sql } from 'kysely';
 import type { World } from '../world/world.ts';
-import { HISTORY_RULES } from './history.ts';
+import { HISTORY_RULES, type Rule } from './history.ts';
 import { QUEUE_RULES } from './queue.ts';
-import type { Rule } from './rule.ts';
 
 const RULES: Record<string, Rule> = { ...QUEUE_RULES, ...HISTORY_RULES };
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Rule } from './rule.ts';
+import type { Rule } from './history.ts';
 
 /** Invariants of tasks, claims and runs. `work`, `state_task` and `clock` precede the statement. */
 export const QUEUE_RULES: Record<string, Rule> = {

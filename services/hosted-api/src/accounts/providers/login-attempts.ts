@@ -1,7 +1,7 @@
+import { hashTokenBytes } from '@pipeline/engine';
 import { type Db, saveArtifact, takeArtifact } from '@pipeline/store';
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
 import { z } from 'zod';
-import { hashOfToken } from '../../auth/token-hash.ts';
 import { INTERACTION_SECONDS } from '../token-lifetimes.ts';
 import type { LoginSecrets } from './identity-provider.ts';
 
@@ -53,4 +53,4 @@ export class LoginAttempts {
   }
 }
 
-const hashOf = (state: string, formToken: string): Buffer => hashOfToken(`${state} ${formToken}`);
+const hashOf = (state: string, formToken: string): Buffer => hashTokenBytes(`${state} ${formToken}`);

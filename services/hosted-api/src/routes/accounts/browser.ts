@@ -1,20 +1,28 @@
 import type { browserRoutes } from '@pipeline/contract';
 import { costsOf, explainIssue, listIssues, timelineOf } from '@pipeline/engine';
-import { type HandlersOf, webAsset } from '@pipeline/http';
+import { type Authenticate, type HandlersOf, webAsset } from '@pipeline/http';
 import {
   deleteSessionOf,
   liveConnectionsOf,
   organisationsOf,
   revokeConnection,
   revokeConnectionsOf,
+  type Store,
   sessionsOf,
 } from '@pipeline/store';
+import type { SessionIdentity } from '../../accounts/browser-sessions.ts';
 import { SCOPE } from '../../auth/public-address.ts';
 import type { HostedContext } from '../../context/context.ts';
 import { bootstrapOf, overviewFor } from '../../context/reads.ts';
-import { changeHandlers } from './browser-changes.ts';
+import type { ChangeStreams } from '../../stream/change-streams.ts';
 import { memberHandlers } from './browser-members.ts';
 import { scopeIn } from './browser-scope.ts';
+
+type Sessions = { session: Authenticate<SessionIdentity> };
+type ChangeHandlers = Pick<HandlersOf<typeof browserRoutes, Sessions>, 'browserChanges'>;
+
+/** Proxies that store or buffer would hold messages back. */
+const HEADERS = { 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' };
 
 type Handlers = HandlersOf<typeof browserRoutes, { session: HostedContext['authenticateSession'] }>;
 
@@ -105,3 +113,13 @@ function accountHandlers({ engine: { store } }: HostedContext) {
     },
   } satisfies Partial<Handlers>;
 }
+
+/** The stream of changes of the customers' pages. */
+const changeHandlers = (store: Store, changes: ChangeStreams, { session }: Sessions): ChangeHandlers => ({
+  browserChanges: async ({ identity, query, request, onClose }) => {
+    const scope = await scopeIn(store, identity, query.org);
+    const recheck = async () => scopeIn(store, await session(request), query.org);
+    const stream = { scope, key: `user ${identity.account.id}`, onClose, recheck };
+    return { status: 200, headers: HEADERS, stream: (response) => changes.open({ ...stream, response }) };
+  },
+});

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { hashTokenBytes } from '@pipeline/engine';
 import { type Account, consumeArtifact, type Organisation, organisationsOf } from '@pipeline/store';
 import type { InteractionResults } from 'oidc-provider';
 import { type Program, programOf } from '../../accounts/program.ts';
 import type { TokenLifetimes } from '../../accounts/token-lifetimes.ts';
 import { SCOPE } from '../../auth/public-address.ts';
-import { hashOfToken } from '../../auth/token-hash.ts';
 import { REFUSED } from '../../oauth/authorization-errors.ts';
 import { interactionPath } from '../../oauth/provider.ts';
 import { goTo, type PageAnswer, show, strangeForm } from '../../pages/answers.ts';
@@ -49,7 +49,7 @@ export function consentHandlers(deps: PageDeps & { resource: string }) {
       if (decision !== 'deny' && (decision !== 'allow' || !organisation))
         return show(400, consentPage({ ...asked, problem: 'Choose an organisation, then allow or refuse.' }));
       // A form that is sent twice must not make two connections.
-      if (!(await consumeArtifact(deps.store.tenant, 'Interaction', hashOfToken(asked.uid)))) return over();
+      if (!(await consumeArtifact(deps.store.tenant, 'Interaction', hashTokenBytes(asked.uid)))) return over();
       if (decision === 'deny' || !organisation)
         return settle(deps, asked, { error: REFUSED, error_description: 'the user refused' });
       const grantId = await connect(deps, asked, organisation);

@@ -4,8 +4,31 @@ import { AUDIT_EXPORT_LIMIT, type auditRoutes } from '@pipeline/contract';
 import { PAGE_RULES, parseSinceExactly } from '@pipeline/domain';
 import { type AuditEntry, type AuditFilter, type Engine, readAudit } from '@pipeline/engine';
 import type { HandlersOf } from '@pipeline/http';
+import { stringify } from 'csv-stringify/sync';
 import type { Authentication } from '../../auth/authentication.ts';
-import { EXPORTS } from './audit-formats.ts';
+
+type Pages = AsyncIterable<readonly AuditEntry[]>;
+
+interface ExportFormat {
+  type: string;
+  /** Yields the file: the first page, then the others. */
+  write(first: readonly AuditEntry[], rest: Pages): AsyncGenerator<string>;
+}
+
+const COLUMNS = ['at', 'actorType', 'actor', 'action', 'target', 'reason', 'details', 'id'] as const;
+
+/** RFC 4180. Cells that a spreadsheet would run as a formula begin with an apostrophe. */
+const csvOf = (entries: readonly AuditEntry[], header = false): string =>
+  stringify(
+    entries.map(({ details, ...entry }) => ({ ...entry, details: JSON.stringify(details) })),
+    { columns: [...COLUMNS], header, escape_formulas: true, record_delimiter: 'windows' },
+  );
+
+/** Files of the audit by format. */
+const EXPORTS: Readonly<Record<'csv' | 'json', ExportFormat>> = {
+  csv: { type: 'text/csv; charset=utf-8', write: writeCsv },
+  json: { type: 'application/json; charset=utf-8', write: writeJson },
+};
 
 type Handlers = HandlersOf<typeof auditRoutes, Authentication>;
 
@@ -57,4 +80,16 @@ async function* pagesOf(engine: Engine, filter: AuditFilter): AsyncGenerator<Aud
     left -= items.length;
     after = next ?? undefined;
   } while (after !== undefined && left > 0);
+}
+
+async function* writeCsv(first: readonly AuditEntry[], rest: Pages): AsyncGenerator<string> {
+  yield csvOf(first, true);
+  for await (const page of rest) yield csvOf(page);
+}
+
+async function* writeJson(first: readonly AuditEntry[], rest: Pages): AsyncGenerator<string> {
+  const lines = (entries: readonly AuditEntry[]): string => entries.map((entry) => JSON.stringify(entry)).join(',\n');
+  yield `[\n${lines(first)}`;
+  for await (const page of rest) if (page.length > 0) yield `,\n${lines(page)}`;
+  yield '\n]\n';
 }

@@ -4,7 +4,7 @@ import { type Engine, enqueueOrphan, type HostOf, repairFinding, type StoreRepai
 import type { HandlersOf } from '@pipeline/http';
 import { actorOf } from '../../auth/actor.ts';
 import type { Authentication, Operator } from '../../auth/authentication.ts';
-import { type ConsistencyCache, withFinding } from '../../features/consistency.ts';
+import { type ConsistencyCache, withFinding } from '../../consistency/consistency-cache.ts';
 
 export interface ConsistencyDeps {
   engine: Engine;

@@ -1,7 +1,7 @@
 import type { HostIssue, VcsHost } from '@pipeline/domain';
 import { OrphanWatch } from '@pipeline/engine';
 import type { Store } from '@pipeline/store';
-import { consistencyCache } from '../../../src/features/consistency.ts';
+import { consistencyCache } from '../../../src/consistency/consistency-cache.ts';
 import type { Pipeline } from '../../../src/process/pipeline.ts';
 import { makeBench } from '../../support/bench.ts';
 import { FINDING_AT } from '../../support/contradictions.ts';

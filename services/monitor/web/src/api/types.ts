@@ -1,6 +1,12 @@
 import type { monitorSurface } from '@pipeline/contract';
 import type { InputOf, ReplyOf } from '@pipeline/web/api/route-types.ts';
 
+/** Address of an issue as its routes take it. */
+export interface IssueInput {
+  params: { owner: string; repo: string; issue: string };
+  query: { tenant?: string };
+}
+
 type Declared = (typeof monitorSurface)['routes'][number];
 
 /** Ids of the routes of the monitor. */

@@ -4,9 +4,10 @@ import 'uplot/dist/uPlot.min.css';
 import { formatHourMinute, formatShort } from '@pipeline/web/format/time.ts';
 import { preferences, shownTheme } from '@pipeline/web/preferences/preferences.ts';
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
-import { hatching } from './hatching.ts';
 import styles from './stacked-area.module.css';
 import { stackedSums } from './stacked-sums.ts';
+
+const SIZE = 8;
 
 export interface Layer {
   name: string;
@@ -141,4 +142,34 @@ function readout(layers: readonly Layer[], zone: 'local' | 'utc'): uPlot.Plugin 
       },
     },
   };
+}
+
+/** Returns a pattern that distinguishes layers without colour: direction and distance of the lines differ by index. */
+function hatching(
+  context: CanvasRenderingContext2D,
+  index: number,
+  line: string,
+  background: string,
+): CanvasPattern | string {
+  const tile = document.createElement('canvas');
+  tile.width = SIZE;
+  tile.height = SIZE;
+  const pen = tile.getContext('2d');
+  if (!pen) return background;
+  pen.fillStyle = background;
+  pen.fillRect(0, 0, SIZE, SIZE);
+  pen.strokeStyle = line;
+  pen.lineWidth = 0.5 + (index % 3) * 0.5;
+  pen.beginPath();
+  const direction = index % 4;
+  if (direction === 0 || direction === 3) stroke(pen, [0, SIZE, SIZE, 0]);
+  if (direction === 1 || direction === 3) stroke(pen, [0, 0, SIZE, SIZE]);
+  if (direction === 2) stroke(pen, [0, SIZE / 2, SIZE, SIZE / 2]);
+  pen.stroke();
+  return context.createPattern(tile, 'repeat') ?? background;
+}
+
+function stroke(pen: CanvasRenderingContext2D, [x1, y1, x2, y2]: readonly [number, number, number, number]): void {
+  pen.moveTo(x1, y1);
+  pen.lineTo(x2, y2);
 }

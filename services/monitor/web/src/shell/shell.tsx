@@ -1,4 +1,5 @@
 import { Button } from '@pipeline/web/components/button.tsx';
+import { SelectField } from '@pipeline/web/components/select-field.tsx';
 import { useShortcuts } from '@pipeline/web/navigation/shortcuts.ts';
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import { Rail } from '@pipeline/web/shell/rail.tsx';
@@ -8,13 +9,15 @@ import { Outlet } from '@tanstack/react-router';
 import { lazy, memo, Suspense, useCallback, useState } from 'react';
 import { Activity } from '../actions/activity.tsx';
 import { openAction } from '../actions/perform.ts';
+import { useRepos } from '../api/use-repos.ts';
 import { PAGES } from '../navigation/pages.ts';
 import { useGo } from '../navigation/use-go.ts';
+import { useRepo } from '../navigation/use-repo.ts';
+import { setPaused } from '../stream/held-events.ts';
+import { pause } from '../stream/live-facts.ts';
 import { useOutdated } from '../stream/use-live.ts';
 import { LiveBadge } from './live-badge.tsx';
-import { RepoSwitch } from './repo-switch.tsx';
 import { StoreBanner } from './store-banner.tsx';
-import { pauseOrResume } from './toggle-live.ts';
 
 const Palette = lazy(() => import('./palette.tsx'));
 const SettingsDialog = lazy(() => import('./settings-dialog.tsx'));
@@ -84,3 +87,16 @@ function useGlobalShortcuts({ openPalette, openList }: { openPalette: () => void
     ),
   ]);
 }
+
+/** Chooses the repo whose data the pages show. */
+function RepoSwitch() {
+  const repos = useRepos();
+  const { repo, setRepo } = useRepo();
+  // The address may name a repo that is not enabled any more.
+  const known = repo === undefined || repos.includes(repo) ? repos : [repo, ...repos];
+  const choices = [{ value: '', label: 'All repositories' }, ...known.map((slug) => ({ value: slug, label: slug }))];
+  return <SelectField label="Repository" hideLabel choices={choices} value={repo ?? ''} onChange={setRepo} />;
+}
+
+/** Holds live updates back, or applies those that were held. */
+const pauseOrResume = (): void => setPaused(!pause.get().paused);

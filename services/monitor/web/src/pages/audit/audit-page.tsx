@@ -1,12 +1,18 @@
 import { optional, text } from '@pipeline/web/address/fields.ts';
 import { useAddress } from '@pipeline/web/address/use-address.ts';
 import { Button } from '@pipeline/web/components/button.tsx';
+import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
 import { type Choice, SelectField } from '@pipeline/web/components/select-field.tsx';
+import { When } from '@pipeline/web/components/when.tsx';
+import { inWords } from '@pipeline/web/format/reasons.ts';
+import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { FailureNote } from '@pipeline/web/page/failure-note.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
+import { NamedValues } from '@pipeline/web/page/named-values.tsx';
 import { Page } from '@pipeline/web/page/page.tsx';
 import { Skeleton } from '@pipeline/web/page/skeleton.tsx';
+import type { Column } from '@pipeline/web/table/column.ts';
 import { DataTable } from '@pipeline/web/table/data-table.tsx';
 import { SearchBox } from '@pipeline/web/table/search-box.tsx';
 import { serverClock } from '@pipeline/web/timing/server-clock.ts';
@@ -15,9 +21,32 @@ import { useCallback, useMemo } from 'react';
 import { keyOf } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
 import { ROUTES } from '../../api/routes.generated.ts';
+import type { Reply } from '../../api/types.ts';
+import { ScrolledText } from '../../markdown/scrolled-text.tsx';
+import { issuePath } from '../../navigation/issue-path.ts';
 import { useRepo } from '../../navigation/use-repo.ts';
-import { AuditPanel } from './audit-panel.tsx';
-import { type AuditEntry, COLUMNS } from './columns.tsx';
+import { SidePanel } from '../../peek/side-panel.tsx';
+
+type AuditEntry = Reply<'listAudit'>['items'][number];
+
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  { id: 'time', header: 'Time', width: '124px', from: 420, cell: ({ at }) => <When at={at} as="second" /> },
+  { id: 'actor', header: 'Who', width: 'minmax(80px, 0.6fr)', cell: ({ actor }) => <span title={actor}>{actor}</span> },
+  {
+    id: 'action',
+    header: 'What',
+    width: 'minmax(90px, 0.8fr)',
+    cell: ({ action }) => <span title={action}>{inWords(action)}</span>,
+  },
+  { id: 'target', header: 'On', width: 'minmax(90px, 1fr)', cell: (entry) => <Target entry={entry} /> },
+  {
+    id: 'reason',
+    header: 'Why',
+    width: 'minmax(0, 2fr)',
+    from: 700,
+    cell: ({ reason }) => <span title={reason ?? undefined}>{reason}</span>,
+  },
+];
 
 const DAYS = { '1': 'Last 24 hours', '7': 'Last 7 days', '30': 'Last 30 days' } as const;
 const FIELDS = {
@@ -139,5 +168,40 @@ function Exports({ filter }: { filter: Record<string, string> }) {
         JSON
       </a>
     </span>
+  );
+}
+
+/** An action with its whole reason and details. */
+function AuditPanel({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
+  const { action, actor, actorType, at, reason, details } = entry;
+  return (
+    <SidePanel title={action} onClose={onClose}>
+      <NamedValues
+        facts={[
+          ['Who', `${actor} (${actorType})`],
+          ['On', <Target key="target" entry={entry} />],
+          ['Time', <When key="time" at={at} as="second" />],
+          ['Age', <When key="age" at={at} />],
+        ]}
+      />
+      <p className={layout.text}>{reason ?? 'No reason was given.'}</p>
+      {Object.keys(details).length > 0 && (
+        <ScrolledText className={layout.code}>{JSON.stringify(details, null, 2)}</ScrolledText>
+      )}
+      <p className={layout.row}>
+        <CopyButton text={JSON.stringify(entry)} what="entry as JSON" />
+        <span className={layout.muted}>Copy the entry as JSON</span>
+      </p>
+    </SidePanel>
+  );
+}
+
+/** Target of the action; an issue is a link. */
+function Target({ entry: { target, repo, issueNumber } }: { entry: AuditEntry }) {
+  if (repo === null || issueNumber === null) return <span title={target}>{target}</span>;
+  return (
+    <PageLink to={issuePath(repo, issueNumber)} title={target} tabIndex={-1}>
+      {target}
+    </PageLink>
   );
 }

@@ -1,26 +1,78 @@
 import { text } from '@pipeline/web/address/fields.ts';
 import { useAddress } from '@pipeline/web/address/use-address.ts';
 import { Button } from '@pipeline/web/components/button.tsx';
+import { StateChip } from '@pipeline/web/components/state-chip.tsx';
+import { TitleText } from '@pipeline/web/components/title-text.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
 import { formatCount, plural } from '@pipeline/web/format/number.ts';
 import { inWords } from '@pipeline/web/format/reasons.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
 import { Page } from '@pipeline/web/page/page.tsx';
+import type { Column } from '@pipeline/web/table/column.ts';
 import { DataTable } from '@pipeline/web/table/data-table.tsx';
 import { type Selection, useSelection } from '@pipeline/web/table/use-selection.ts';
 import { useQuery } from '@tanstack/react-query';
 import { type BulkAction, bulkPlan } from '../../actions/bulk-actions.ts';
+import { IssueAction } from '../../actions/issue-action.tsx';
 import { startAction } from '../../actions/perform.ts';
 import { read } from '../../api/query.ts';
+import { IssueLink } from '../../navigation/issue-link.tsx';
 import { issuePath } from '../../navigation/issue-path.ts';
 import { useGo } from '../../navigation/use-go.ts';
 import { useRepo } from '../../navigation/use-repo.ts';
 import { Panel } from '../../page/panel.tsx';
 import { IssuePeek } from '../../peek/issue-peek.tsx';
 import styles from './blocked.module.css';
-import { BLOCKED_COLUMNS } from './columns.tsx';
 import { type BlockedGroup, type BlockedIssue, groupsOf, repoOf } from './groups.ts';
+
+const BLOCKED_COLUMNS: readonly Column<BlockedIssue>[] = [
+  {
+    id: 'issue',
+    header: 'Issue',
+    width: 'minmax(110px, 1fr)',
+    sort: ({ issueNumber }) => issueNumber,
+    cell: (issue) => <IssueLink repo={repoOf(issue)} issueNumber={issue.issueNumber} tabIndex={-1} />,
+  },
+  {
+    id: 'title',
+    header: 'Title',
+    width: 'minmax(120px, 2fr)',
+    from: 420,
+    sort: ({ title }) => title,
+    cell: (issue) => (
+      <>
+        <span title={issue.title}>
+          <TitleText text={issue.title} />
+        </span>
+        <IssueAction repo={repoOf(issue)} issueNumber={issue.issueNumber} />
+      </>
+    ),
+  },
+  {
+    id: 'state',
+    header: 'State',
+    width: 'minmax(110px, 160px)',
+    from: 620,
+    sort: ({ state }) => state,
+    cell: ({ state }) => <StateChip state={state} />,
+  },
+  {
+    id: 'since',
+    header: 'For',
+    width: '84px',
+    align: 'end',
+    sort: ({ blockedSince }) => (blockedSince === null ? null : -Date.parse(blockedSince)),
+    cell: ({ blockedSince }) => <When at={blockedSince} as="since" />,
+  },
+  {
+    id: 'error',
+    header: 'Last error',
+    width: 'minmax(120px, 2fr)',
+    from: 760,
+    cell: ({ lastError }) => <span title={lastError ?? undefined}>{lastError}</span>,
+  },
+];
 
 const FIELDS = { group: text(8_000), peek: text(320), sort: text(30) };
 const POLL_MS = 5_000;

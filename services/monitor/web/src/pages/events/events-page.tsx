@@ -2,11 +2,14 @@ import { text } from '@pipeline/web/address/fields.ts';
 import { useAddress } from '@pipeline/web/address/use-address.ts';
 import { usePages } from '@pipeline/web/api/use-pages.ts';
 import { Button } from '@pipeline/web/components/button.tsx';
+import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
 import { SelectField } from '@pipeline/web/components/select-field.tsx';
+import { When } from '@pipeline/web/components/when.tsx';
 import { formatCount } from '@pipeline/web/format/number.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { FailureNote } from '@pipeline/web/page/failure-note.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
+import { NamedValues } from '@pipeline/web/page/named-values.tsx';
 import { Page } from '@pipeline/web/page/page.tsx';
 import { Skeleton } from '@pipeline/web/page/skeleton.tsx';
 import { useIsNarrow } from '@pipeline/web/shared/use-is-narrow.ts';
@@ -15,9 +18,10 @@ import { SearchBox } from '@pipeline/web/table/search-box.tsx';
 import { useCallback, useMemo } from 'react';
 import { keyOf } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
+import { ScrolledText } from '../../markdown/scrolled-text.tsx';
 import { useRepo } from '../../navigation/use-repo.ts';
-import { columnsOf } from './columns.tsx';
-import { EventPanel } from './event-panel.tsx';
+import { SidePanel } from '../../peek/side-panel.tsx';
+import { columnsOf, Subject } from './columns.tsx';
 import { EVENT_TYPES, type PipelineEvent, typeLabel } from './event-types.ts';
 
 const FIELDS = { type: text(100), issue: text(12), event: text(20) };
@@ -106,4 +110,26 @@ export default function EventsPage() {
 function choicesOf(type: string) {
   const known = EVENT_TYPES.some((each) => each === type) || type === '' ? EVENT_TYPES : [type, ...EVENT_TYPES];
   return [{ value: '', label: 'All types' }, ...known.map((value) => ({ value, label: typeLabel(value) }))];
+}
+
+/** An event with its whole payload. */
+function EventPanel({ event, onClose }: { event: PipelineEvent; onClose: () => void }) {
+  return (
+    <SidePanel title={typeLabel(event.eventType)} onClose={onClose}>
+      <NamedValues
+        facts={[
+          ['Subject', <Subject key="subject" event={event} />],
+          ['Time', <When key="time" at={event.createdAt} as="second" />],
+          ['Age', <When key="age" at={event.createdAt} />],
+          ['Agent', event.agent],
+          ['Id', event.id],
+        ]}
+      />
+      <ScrolledText className={layout.code}>{JSON.stringify(event.payload, null, 2)}</ScrolledText>
+      <p className={layout.row}>
+        <CopyButton text={JSON.stringify(event)} what="event as JSON" />
+        <span className={layout.muted}>Copy the event as JSON</span>
+      </p>
+    </SidePanel>
+  );
 }

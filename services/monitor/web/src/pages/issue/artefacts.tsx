@@ -4,10 +4,10 @@ import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { read } from '../../api/query.ts';
+import type { IssueInput } from '../../api/types.ts';
 import { ScrolledText } from '../../markdown/scrolled-text.tsx';
 import { Panel } from '../../page/panel.tsx';
 import styles from './issue.module.css';
-import type { IssueInput } from './issue-input.ts';
 
 const Markdown = lazy(() => import('../../markdown/markdown.tsx'));
 

@@ -3,9 +3,9 @@ import { When } from '@pipeline/web/components/when.tsx';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { read } from '../../api/query.ts';
+import type { IssueInput } from '../../api/types.ts';
 import { Panel } from '../../page/panel.tsx';
 import styles from './issue.module.css';
-import type { IssueInput } from './issue-input.ts';
 
 const LIMIT = 200;
 

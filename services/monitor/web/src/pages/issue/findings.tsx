@@ -4,9 +4,9 @@ import { inWords } from '@pipeline/web/format/reasons.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { read } from '../../api/query.ts';
+import type { IssueInput } from '../../api/types.ts';
 import { Panel } from '../../page/panel.tsx';
 import styles from './issue.module.css';
-import type { IssueInput } from './issue-input.ts';
 
 /** Findings of agents during their work on the issue. */
 export function Findings({ input }: { input: IssueInput }) {

@@ -3,16 +3,20 @@ import { TitleText } from '@pipeline/web/components/title-text.tsx';
 import { When } from '@pipeline/web/components/when.tsx';
 import { formatIssueCost, formatSum } from '@pipeline/web/format/money.ts';
 import { inWords } from '@pipeline/web/format/reasons.ts';
+import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { IssueAction } from '../../actions/issue-action.tsx';
 import { read } from '../../api/query.ts';
-import type { Reply } from '../../api/types.ts';
+import type { IssueInput, Reply } from '../../api/types.ts';
+import { CHECK_LOOKS } from '../../checks/check-looks.ts';
 import { Panel } from '../../page/panel.tsx';
 import { IssueActions } from '../../peek/issue-actions.tsx';
 import { IssueTrouble } from '../../peek/issue-trouble.tsx';
-import { Checks } from './checks.tsx';
 import styles from './issue.module.css';
-import type { IssueInput } from './issue-input.ts';
+
+type Check = Reply<'explainIssueTo'>['checks'][number];
+
+const ORDER = Object.keys(CHECK_LOOKS);
 
 /** Cost of an issue: 0 only when a run reported it. */
 function costOf({ totalCostUsd, unreportedCosts, entries }: Reply<'readTimeline'>): string {
@@ -75,5 +79,28 @@ export function IssueHead({ why, input }: { why: Reply<'explainIssueTo'>; input:
         </div>
       )}
     </Panel>
+  );
+}
+
+/** The checks of the pull request as the host reports them, failed ones first, each with its page on the host. */
+function Checks({ checks }: { checks: readonly Check[] }) {
+  if (checks.length === 0) return null;
+  const sorted = checks.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
+  return (
+    <ul className={styles.checks} aria-label="Checks of the pull request">
+      {sorted.map(({ name, state, conclusion, url }) => (
+        <li key={name} className={styles.check} title={conclusion ?? undefined}>
+          <Glyph name={CHECK_LOOKS[state].glyph} colour={CHECK_LOOKS[state].colour} />
+          {url === null || !/^https?:\/\//i.test(url) ? (
+            name
+          ) : (
+            <a href={url} target="_blank" rel="noopener noreferrer">
+              {name}
+            </a>
+          )}
+          <span className={styles.muted}>{CHECK_LOOKS[state].word}</span>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -3,13 +3,17 @@ import { useAddress } from '@pipeline/web/address/use-address.ts';
 import { isFailure } from '@pipeline/web/api/failure.ts';
 import { Button } from '@pipeline/web/components/button.tsx';
 import { useShortcuts } from '@pipeline/web/navigation/shortcuts.ts';
+import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { FailureNote } from '@pipeline/web/page/failure-note.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
 import { Page } from '@pipeline/web/page/page.tsx';
 import { Skeleton } from '@pipeline/web/page/skeleton.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { startAction } from '../../actions/perform.ts';
+import { repairPlan } from '../../actions/repair-actions.ts';
 import { read } from '../../api/query.ts';
+import type { IssueInput } from '../../api/types.ts';
 import { issuePath } from '../../navigation/issue-path.ts';
 import { useGo } from '../../navigation/use-go.ts';
 import { Artefacts } from './artefacts.tsx';
@@ -17,9 +21,7 @@ import { Events } from './events.tsx';
 import { Findings } from './findings.tsx';
 import styles from './issue.module.css';
 import { IssueHead } from './issue-head.tsx';
-import type { IssueInput } from './issue-input.ts';
 import { Messages } from './messages.tsx';
-import { NotInPipeline } from './not-in-pipeline.tsx';
 import { PlanApproval } from './plan-approval.tsx';
 import { Plans } from './plans.tsx';
 import { Retrospective } from './retrospective.tsx';
@@ -95,4 +97,24 @@ function TabContent({ tab, input }: { tab: Tab; input: IssueInput }) {
   if (tab === 'messages') return <Messages input={input} />;
   if (tab === 'retrospective') return <Retrospective input={input} />;
   return <TimelineTab input={input} />;
+}
+
+/** An issue without a record; where the host has it, the repair that enqueues it is offered. */
+function NotInPipeline({ slug, issueNumber }: { slug: string; issueNumber: number }) {
+  const { data } = useQuery(read('listConsistencyFindings', { query: { limit: 500 } }));
+  const orphan = data?.items.find(
+    (finding) =>
+      finding.kind === 'orphan_missing_from_pg' &&
+      finding.issueNumber === issueNumber &&
+      `${finding.repoOwner}/${finding.repoName}` === slug,
+  );
+  const plan = orphan && repairPlan(orphan);
+  return (
+    <EmptyNote title={`${slug}#${issueNumber} is not in the pipeline.`}>
+      <p>
+        An issue enters when it gets the label <code>svc:enqueue</code> in an enabled repository.
+      </p>
+      {plan && <Button onPress={() => startAction(plan)}>Enqueue the issue …</Button>}
+    </EmptyNote>
+  );
 }

@@ -4,14 +4,21 @@ import { formatShort } from '@pipeline/web/format/time.ts';
 import { preferences } from '@pipeline/web/preferences/preferences.ts';
 import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import { labelOf, STATES } from '@pipeline/web/states/states.ts';
-import type { ReactNode } from 'react';
+import { type PointerEvent, type ReactNode, useState } from 'react';
 import type { Timeline } from '../../api/types.ts';
 import { StateLegend } from '../../charts/legend.tsx';
 import { apart } from './apart.ts';
 import styles from './lanes.module.css';
 import { runsOf, type Span, scaleOf, spanOf, staysOf } from './timeline-scale.ts';
-import { useBrush } from './use-brush.ts';
 import { timeAt, zoomedScale } from './zoom.ts';
+
+interface Brush {
+  from: number;
+  to: number;
+}
+
+/** A shorter drag is a click. */
+const SHORTEST = 0.01;
 
 interface LanesProps {
   timeline: Timeline;
@@ -102,4 +109,32 @@ function Lane({ name, children }: { name: string; children: ReactNode }) {
       <span className={styles.track}>{children}</span>
     </div>
   );
+}
+
+/** Selects a part of a width, 0 to 1, by dragging with the pointer. */
+function useBrush(onSelect: (part: Brush) => void) {
+  const [brush, setBrush] = useState<Brush | null>(null);
+  const placeOf = (event: PointerEvent<HTMLElement>): number => {
+    const { left, width } = event.currentTarget.getBoundingClientRect();
+    return Math.min(1, Math.max(0, (event.clientX - left) / Math.max(1, width)));
+  };
+  return {
+    brush: brush && { from: Math.min(brush.from, brush.to), to: Math.max(brush.from, brush.to) },
+    handlers: {
+      onPointerDown: (event: PointerEvent<HTMLElement>): void => {
+        if (event.button !== 0 || event.pointerType === 'touch') return; // a finger scrolls
+        event.currentTarget.setPointerCapture(event.pointerId);
+        setBrush({ from: placeOf(event), to: placeOf(event) });
+      },
+      onPointerMove: (event: PointerEvent<HTMLElement>): void => {
+        if (brush) setBrush({ ...brush, to: placeOf(event) });
+      },
+      onPointerUp: (): void => {
+        setBrush(null);
+        if (brush === null || Math.abs(brush.to - brush.from) < SHORTEST) return;
+        onSelect({ from: Math.min(brush.from, brush.to), to: Math.max(brush.from, brush.to) });
+      },
+      onPointerCancel: (): void => setBrush(null),
+    },
+  };
 }

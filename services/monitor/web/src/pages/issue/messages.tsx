@@ -5,11 +5,10 @@ import { When } from '@pipeline/web/components/when.tsx';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { read } from '../../api/query.ts';
-import type { Reply } from '../../api/types.ts';
+import type { IssueInput, Reply } from '../../api/types.ts';
 import { ScrolledText } from '../../markdown/scrolled-text.tsx';
 import { Panel } from '../../page/panel.tsx';
 import styles from './issue.module.css';
-import type { IssueInput } from './issue-input.ts';
 
 type Message = Reply<'listAgentMessages'>['items'][number];
 

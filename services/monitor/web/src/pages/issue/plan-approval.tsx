@@ -7,9 +7,9 @@ import type { IssueTarget } from '../../actions/issue-actions.ts';
 import { startAction } from '../../actions/perform.ts';
 import { approvePlanAction, rejectPlanAction, sendApproval } from '../../actions/plan-answers.ts';
 import { read } from '../../api/query.ts';
+import type { IssueInput } from '../../api/types.ts';
 import { Panel } from '../../page/panel.tsx';
 import styles from './issue.module.css';
-import type { IssueInput } from './issue-input.ts';
 import { type PlanVersion, PlanVersionText } from './plan-version.tsx';
 
 interface PlanApprovalProps {

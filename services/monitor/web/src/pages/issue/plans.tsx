@@ -1,9 +1,9 @@
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { read } from '../../api/query.ts';
+import type { IssueInput } from '../../api/types.ts';
 import { Panel } from '../../page/panel.tsx';
 import styles from './issue.module.css';
-import type { IssueInput } from './issue-input.ts';
 import { PlanVersionText } from './plan-version.tsx';
 
 const LIMIT = 20;

@@ -3,7 +3,8 @@ import { TitleText } from '@pipeline/web/components/title-text.tsx';
 import { Glyph } from '@pipeline/web/glyphs/glyph.tsx';
 import { PageLink } from '@pipeline/web/navigation/page-link.tsx';
 import { isState, STATE_NAMES, STATES } from '@pipeline/web/states/states.ts';
-import { useRef } from 'react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type RefObject, useRef } from 'react';
 import type { Issue, State } from '../../api/types.ts';
 import styles from './board.module.css';
 import { addressOf } from './columns.tsx';
@@ -14,7 +15,8 @@ import { phraseOf } from './phrase.ts';
 import { PullRequest } from './pull-request.tsx';
 import { TimeInState } from './time-in-state.tsx';
 import { keyOfIssue } from './use-issues.ts';
-import { useVirtualCards } from './use-virtual-cards.ts';
+
+const CARD_PX = 92;
 
 interface IssueBoardProps {
   issues: readonly Issue[];
@@ -114,4 +116,15 @@ function Card({ issue, onPeek }: { issue: Issue; onPeek: (name: string) => void 
       </p>
     </article>
   );
+}
+
+/** Returns the cards in view with their places, and the height of all. */
+function useVirtualCards(cards: readonly unknown[], scroller: RefObject<HTMLElement | null>) {
+  const virtual = useVirtualizer({
+    count: cards.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => CARD_PX,
+    overscan: 4,
+  });
+  return { items: virtual.getVirtualItems(), total: virtual.getTotalSize() };
 }

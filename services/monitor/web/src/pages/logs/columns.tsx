@@ -1,9 +1,12 @@
+import { TimeText } from '@pipeline/web/components/time-text.tsx';
+import { formatClock } from '@pipeline/web/format/time.ts';
+import { preferences } from '@pipeline/web/preferences/preferences.ts';
+import { useSignal } from '@pipeline/web/shared/use-signal.ts';
 import type { Column } from '@pipeline/web/table/column.ts';
 import { TwoLines } from '@pipeline/web/table/two-lines.tsx';
 import { contextText } from './context.ts';
 import type { KeyedEntry } from './entries.ts';
 import { Level } from './level.tsx';
-import { LogTime } from './log-time.tsx';
 
 const narrow: Column<KeyedEntry> = {
   id: 'entry',
@@ -53,3 +56,14 @@ const wide: readonly Column<KeyedEntry>[] = [
 
 /** Columns of the list of log entries; on phones, one of two lines. */
 export const columnsOf = (isNarrow: boolean): readonly Column<KeyedEntry>[] => (isNarrow ? [narrow] : wide);
+
+/** The time of a log entry to the second; its day and zone are in the title. */
+function LogTime({ at }: { at: string }) {
+  const { zone } = useSignal(preferences);
+  const time = Date.parse(at);
+  return (
+    <TimeText at={at} zone={zone}>
+      {formatClock(time, zone)}
+    </TimeText>
+  );
+}

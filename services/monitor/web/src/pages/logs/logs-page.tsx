@@ -1,12 +1,15 @@
 import { onOff, optional, text, type Values } from '@pipeline/web/address/fields.ts';
 import { useAddress } from '@pipeline/web/address/use-address.ts';
 import { usePages } from '@pipeline/web/api/use-pages.ts';
+import { CopyButton } from '@pipeline/web/components/copy-button.tsx';
 import { SelectField } from '@pipeline/web/components/select-field.tsx';
 import { SwitchField } from '@pipeline/web/components/switch-field.tsx';
+import { When } from '@pipeline/web/components/when.tsx';
 import { formatCount } from '@pipeline/web/format/number.ts';
 import { EmptyNote } from '@pipeline/web/page/empty-note.tsx';
 import { FailureNote } from '@pipeline/web/page/failure-note.tsx';
 import layout from '@pipeline/web/page/layout.module.css';
+import { NamedValues } from '@pipeline/web/page/named-values.tsx';
 import { Page } from '@pipeline/web/page/page.tsx';
 import { Skeleton } from '@pipeline/web/page/skeleton.tsx';
 import { useIsNarrow } from '@pipeline/web/shared/use-is-narrow.ts';
@@ -15,9 +18,11 @@ import { SearchBox } from '@pipeline/web/table/search-box.tsx';
 import { useCallback, useMemo } from 'react';
 import { keyOf } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
+import { ScrolledText } from '../../markdown/scrolled-text.tsx';
+import { SidePanel } from '../../peek/side-panel.tsx';
 import { columnsOf } from './columns.tsx';
 import { type KeyedEntry, keyedEntries } from './entries.ts';
-import { EntryPanel } from './entry-panel.tsx';
+import { Level } from './level.tsx';
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const;
 const FIELDS = {
@@ -167,5 +172,30 @@ function Filters({ values, set }: { values: Values<typeof FIELDS>; set: Set }) {
       <SearchBox label="Agent" value={agent} onChange={onAgent} isNarrow />
       <SearchBox label="Issue" value={issue} onChange={onIssue} isNarrow />
     </search>
+  );
+}
+
+/** A log entry with its whole message and context. */
+function EntryPanel({ entry, onClose }: { entry: KeyedEntry; onClose: () => void }) {
+  const { key: _, ...line } = entry;
+  const { context } = line;
+  return (
+    <SidePanel title={`Log entry of ${entry.agent}`} onClose={onClose}>
+      <NamedValues
+        facts={[
+          ['Time', <When key="time" at={entry.timestamp} as="time" />],
+          ['Age', <When key="age" at={entry.timestamp} />],
+          ['Level', <Level key="level" level={entry.level} />],
+        ]}
+      />
+      <p className={layout.text}>{entry.msg}</p>
+      {Object.keys(context).length > 0 && (
+        <ScrolledText className={layout.code}>{JSON.stringify(context, null, 2)}</ScrolledText>
+      )}
+      <p className={layout.row}>
+        <CopyButton text={JSON.stringify(line)} what="line as JSON" />
+        <span className={layout.muted}>Copy the line as JSON</span>
+      </p>
+    </SidePanel>
   );
 }

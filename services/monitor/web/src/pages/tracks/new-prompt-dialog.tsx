@@ -6,8 +6,17 @@ import { useState } from 'react';
 import { FormDialog } from '../../actions/form-dialog.tsx';
 import { read } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
-import { type Draft, EMPTY_DRAFT, forgetDraft, keepDraft, storedDraft } from './drafts.ts';
 import { type TrackTarget, trackInput } from './track-plans.ts';
+
+/** A version of a prompt that was not sent yet. */
+interface Draft {
+  seed_title: string;
+  seed_body: string;
+  instructions: string;
+  notes: string;
+}
+
+const EMPTY_DRAFT: Draft = { seed_title: '', seed_body: '', instructions: '', notes: '' };
 
 interface NewPromptDialogProps {
   target: TrackTarget;
@@ -88,4 +97,34 @@ function Editor({ target, begin, onClose }: { target: TrackTarget; begin: Draft;
       />
     </FormDialog>
   );
+}
+
+const keyOf = ({ repo, name }: TrackTarget): string => `pipeline.draft.${repo}/${name}`;
+
+/** Returns the stored draft; null without one, or where the browser refuses storage. */
+function storedDraft(target: TrackTarget): Draft | null {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(keyOf(target)) ?? 'null');
+    if (typeof stored !== 'object' || stored === null) return null;
+    const texts = Object.entries(stored).filter(([name, value]) => name in EMPTY_DRAFT && typeof value === 'string');
+    return { ...EMPTY_DRAFT, ...Object.fromEntries(texts) };
+  } catch {
+    return null;
+  }
+}
+
+function keepDraft(target: TrackTarget, draft: Draft): void {
+  try {
+    localStorage.setItem(keyOf(target), JSON.stringify(draft));
+  } catch {
+    // Without storage the draft lasts as long as the dialog.
+  }
+}
+
+function forgetDraft(target: TrackTarget): void {
+  try {
+    localStorage.removeItem(keyOf(target));
+  } catch {
+    // There is nothing to remove.
+  }
 }

@@ -12,11 +12,13 @@ import { useQuery } from '@tanstack/react-query';
 import { startAction } from '../../actions/perform.ts';
 import { drainPlan, reclaimPlan } from '../../actions/worker-actions.ts';
 import { read } from '../../api/query.ts';
+import type { Reply } from '../../api/types.ts';
 import { IssueLink } from '../../navigation/issue-link.tsx';
 import { useRepo } from '../../navigation/use-repo.ts';
 import { Panel } from '../../page/panel.tsx';
-import { byTrouble, type Worker } from './worker.ts';
 import styles from './workers.module.css';
+
+type Worker = Reply<'workerFloor'>['items'][number];
 
 const POLL_MS = 5_000;
 /** A worker is offline when its heartbeat is older. */
@@ -114,3 +116,8 @@ function CurrentTask({ task }: { task: Worker['currentTask'] }) {
     </p>
   );
 }
+
+const rankOf = ({ alert, idle }: Worker): number => (alert !== null ? 0 : idle ? 2 : 1);
+
+/** Workers with an alert first, then those with a task, then idle ones; by name among equals. */
+const byTrouble = (a: Worker, b: Worker): number => rankOf(a) - rankOf(b) || (a.name < b.name ? -1 : 1);

@@ -1,2 +1,0 @@
-/** The OAuth library, loaded when it is first used. */
-export type OauthLibrary = typeof import('oidc-provider');

@@ -1,0 +1,97 @@
+import { SECOND_MS } from '@pipeline/domain';
+import { type Engine, OpenAiEmbedder } from '@pipeline/engine';
+import type { Logger, Metrics } from '@pipeline/runtime';
+import {
+  createNotifications,
+  type Notifications,
+  openStore,
+  type Store,
+  type StoreOptions,
+  StoreWatch,
+} from '@pipeline/store';
+import type { ConnectedHost } from '../hosts/hosts.ts';
+import { Lead } from '../loops/lead.ts';
+import { LoopSet, type Pace } from '../loops/loop-set.ts';
+import type { LoadedConfig } from '../settings/config.ts';
+import type { ConfigInForce } from '../settings/config-in-force.ts';
+import type { TraceEndpoint } from '../tracing/trace-endpoint.ts';
+
+export interface PipelineOptions {
+  databaseUrl: string;
+  /** URL of the server itself, not of a pooler. */
+  directUrl: string;
+  poolSize: number;
+  hosts: readonly ConnectedHost[];
+  config: ConfigInForce;
+  /** This process among the monitors, such as `host:8090`. */
+  instance: string;
+  /** Variables that the configuration names: secrets of channels, the key of an endpoint. */
+  variables: Readonly<Record<string, string | undefined>>;
+  /** Address of the Docker engine, as DOCKER_HOST has it. */
+  dockerHost: string;
+  /** Null or absent = runs are not exported as traces. */
+  traceEndpoint?: TraceEndpoint | null;
+  log: Logger;
+  metrics: Metrics;
+  now: () => Date;
+  /** Clock of the store; absent = the time of its server. */
+  clock?: StoreOptions['clock'];
+}
+
+/** Base of every part of the monitor: what its loops, gauges and notification handlers are made of. */
+export interface Wiring extends PipelineOptions {
+  /** Configuration at the start of the process; keys that a reload defers are read from here. */
+  loaded: LoadedConfig;
+  store: Store;
+  notifications: Notifications;
+  engine: Engine;
+  storeWatch: StoreWatch;
+  loops: LoopSet;
+  /** Creates the leader lock of this name. */
+  lead: (name: string) => Lead;
+  /** Pace of the lists that are kept in memory. */
+  listsEveryMs: Pace;
+}
+
+/** Nothing runs and nothing is connected yet. */
+export function wire(options: PipelineOptions): Wiring {
+  const { config, log, metrics, now } = options;
+  const store = openStore({
+    databaseUrl: options.databaseUrl,
+    applicationName: 'monitor',
+    poolSize: options.poolSize,
+    clock: options.clock,
+    onConnectionError: (error) => log.warn('connection to the store broke', { error }),
+  });
+  const notifications = createNotifications({
+    directUrl: options.directUrl,
+    applicationName: 'monitor:notifications',
+    holder: options.instance,
+    log,
+  });
+  const storeWatch = new StoreWatch({ store, log, metrics: metrics.loops, now });
+  const loops = new LoopSet({ storeWatch, log, metrics: metrics.loops, now });
+  config.onChange(() => loops.wakeAll());
+  return {
+    ...options,
+    loaded: config.running,
+    store,
+    notifications,
+    engine: {
+      ...engineOn(store, notifications, config),
+      embedder: new OpenAiEmbedder({ variables: options.variables ?? {}, now }),
+    },
+    storeWatch,
+    loops,
+    lead: (name) => new Lead(notifications, name),
+    listsEveryMs: () => config.settings.pollIntervals.monitor * SECOND_MS,
+  };
+}
+
+/** Tenant 0 stands for all of them. */
+const engineOn = (store: Store, notifications: Notifications, config: ConfigInForce): Engine => ({
+  store,
+  notify: (bell, tenantId) => notifications.notify(bell, tenantId === 0 ? null : [tenantId]),
+  settings: () => config.settings,
+  random: Math.random,
+});
