@@ -6,7 +6,7 @@
  *   node scripts/bootstrap.mjs start [options]    the whole product on this machine
  *   node scripts/bootstrap.mjs verify [paths]     every check, or Jest alone on the given paths
  *   node scripts/bootstrap.mjs install            the installation alone
- *   node scripts/bootstrap.mjs bench|release|api-changes|site|e2e:chart [options]
+ *   node scripts/bootstrap.mjs bench|release|api-changes|site|e2e:chart|e2e:contract [options]
  *                                                 a tool whose folder has a lockfile of its own
  *   node scripts/bootstrap.mjs check FOLDER       types and tests of such a folder
  *
@@ -35,6 +35,7 @@ const programs = {
   'api-changes': { argv: [quiet, 'release/src/api-changes-main.ts'], folder: 'release', extent: 'run' },
   site: { argv: ['site/build.mjs'], folder: 'site', extent: null },
   'e2e:chart': { argv: [quiet, 'deploy/helm/test/e2e.ts'], folder: 'deploy/helm/test' },
+  'e2e:contract': { argv: [quiet, 'deploy/contract-tests/test/e2e.ts'], folder: 'deploy/contract-tests/test' },
   check: { argv: ['scripts/check-folder.mjs'], folder: args[0] },
 };
 if (!Object.hasOwn(programs, command)) {

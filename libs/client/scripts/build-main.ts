@@ -32,8 +32,7 @@ async function buildPackage(out: string): Promise<void> {
     logLevel: 'warning',
   });
   await declareTypes(out);
-  for (const surface of SURFACES)
-    await writeFile(join(out, `${surface}.d.ts`), await operationTypes(documentOf(surface)));
+  for (const surface of SURFACES) await writeFile(join(out, `${surface}.d.ts`), operationTypes(documentOf(surface)));
   await cp(join(home, 'scripts/index.d.ts.txt'), join(out, 'index.d.ts'));
   await cp(join(home, 'README.md'), join(out, 'README.md'));
   await cp(join(root, 'LICENSE'), join(out, 'LICENSE'));

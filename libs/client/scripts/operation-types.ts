@@ -1,12 +1,16 @@
-import openapiTS, { astToString } from 'openapi-typescript';
 import { type Document, type OperationObject, operationsOf, type Schema } from './documents.ts';
+import { schemaTypes } from './schema-types.ts';
 
 /**
  * The types of a surface: `components['schemas']`, and in it `Operations` with input and result of each operation. Error
  * responses are left out, because the client throws them.
  */
-export async function operationTypes(document: Document): Promise<string> {
-  const { openapi, info, components } = document;
+export function operationTypes(document: Document): string {
+  return schemaTypes(typedSchemas(document));
+}
+
+/** The schemas of a document and `Operations`. */
+export function typedSchemas(document: Document): Record<string, Schema> {
   const operations = operationsOf(document);
   const Operations = {
     type: 'object',
@@ -15,11 +19,7 @@ export async function operationTypes(document: Document): Promise<string> {
       operations.map(({ line, operation }) => [operation.operationId, schemaOf(operation, line)]),
     ),
   };
-  const schemas = { ...components.schemas, Operations };
-  const ast = await openapiTS({ openapi, info, paths: {}, components: { schemas } } as never, {
-    defaultNonNullable: false,
-  });
-  return astToString(ast);
+  return { ...document.components.schemas, Operations };
 }
 
 function schemaOf(operation: OperationObject, line: string): Schema {

@@ -2,18 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { borrowDatabase, returnDatabase } from '../src/databases/borrow.ts';
 import { startPoolServer } from '../src/databases/pool-server.ts';
-import type { TestServer } from '../src/databases/postgres-container.ts';
-import { startTestServer } from '../src/databases/postgres-server.ts';
+import { startTestServer, type TestServer } from '../src/databases/postgres-server.ts';
 import { databaseUrl, ensureTemplate, execute } from '../src/databases/template.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer({ TEST_POSTGRES: 'embedded' });
+  server = await startTestServer({});
 });
 afterAll(() => server.stop());
 
 test('a given server is used and never stopped', async () => {
-  const given = await startTestServer({ TEST_DATABASE_URL: server.url, TEST_POSTGRES: 'embedded' });
+  const given = await startTestServer({ TEST_DATABASE_URL: server.url });
   expect(given).toMatchObject({ choice: 'TEST_DATABASE_URL', url: server.url });
   await given.stop();
   await execute(server.url, 'select 1');

@@ -3,8 +3,7 @@ import pg from 'pg';
 import { type Catalogue, readCatalogue } from '../sql-lint/catalogue.ts';
 import type { Statement } from '../sql-lint/statement-rules.ts';
 import { OldestPostgres, StatementLinter } from './oldest-postgres.ts';
-import type { TestServer } from './postgres-container.ts';
-import { startTestServer } from './postgres-server.ts';
+import { startTestServer, type TestServer } from './postgres-server.ts';
 import { databaseUrl, ensureTemplate, serialPool, testDatabaseName } from './template.ts';
 
 export interface Lent {

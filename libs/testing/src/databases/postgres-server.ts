@@ -3,7 +3,15 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeAbandoned, startPostgres } from '@pipeline/local-postgres';
-import type { TestServer } from './postgres-container.ts';
+
+/** A Postgres server for one run of the tests. */
+export interface TestServer {
+  /** Name of the chosen server, for people. */
+  choice: string;
+  /** URL with a role that may create databases. */
+  url: string;
+  stop(): Promise<void>;
+}
 
 /** Settings for data that is thrown away. Without autovacuum, plans depend on what a test analyzes and on nothing else. */
 const SETTINGS = {
@@ -17,23 +25,13 @@ const SETTINGS = {
 };
 
 /**
- * The one way to a Postgres for tests. The environment decides: TEST_DATABASE_URL = a server that is there already;
- * TEST_POSTGRES = `container` or `embedded` insists on that kind; else a container where an engine answers and has or
- * gets the image, else embedded.
- * @throws Error when the wanted kind cannot be had.
+ * Returns the Postgres server of a test run: the running server that TEST_DATABASE_URL names, otherwise an embedded
+ * one, which it starts.
+ * @throws Error when the embedded server does not start.
  */
 export async function startTestServer(env: NodeJS.ProcessEnv): Promise<TestServer> {
   if (env.TEST_DATABASE_URL) return { choice: 'TEST_DATABASE_URL', url: env.TEST_DATABASE_URL, stop: async () => {} };
-  if (env.TEST_POSTGRES === 'embedded') return embedded('TEST_POSTGRES');
-  if (env.TEST_POSTGRES === 'container') return container();
-  if (!env.DOCKER_HOST && !existsSync('/var/run/docker.sock')) return embedded('no container engine');
-  return container().catch((error: unknown) => embedded(`no container: ${String(error).split('\n')[0]}`));
-}
-
-/** Loaded only where it is used: the container library takes a second to load. */
-async function container(): Promise<TestServer> {
-  const { startContainer } = await import('./postgres-container.ts');
-  return startContainer(SETTINGS);
+  return startEmbedded();
 }
 
 const FOLDER = 'pipeline-test-';
@@ -48,12 +46,12 @@ function dataFolder(): string {
   return bavail * bsize > ROOM ? MEMORY : tmpdir();
 }
 
-async function embedded(reason: string): Promise<TestServer> {
+async function startEmbedded(): Promise<TestServer> {
   await removeAbandonedFolders();
   const dataDir = await mkdtemp(join(dataFolder(), FOLDER));
   const server = await startPostgres({ dataDir, port: 0, settings: SETTINGS });
   return {
-    choice: `embedded (${reason})`,
+    choice: 'embedded',
     url: server.url,
     async stop() {
       await server.stop();

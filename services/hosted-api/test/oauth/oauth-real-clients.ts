@@ -1,6 +1,11 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { auth, extractWWWAuthenticateParams, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
-import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
+import {
+  auth,
+  extractWWWAuthenticateParams,
+  type OAuthClientInformationMixed,
+  type OAuthClientProvider,
+  type OAuthTokens,
+} from '@modelcontextprotocol/client';
 import * as oauth from 'openid-client';
 import { CALLBACK, decide, logIn, type Person } from './oauth-world.ts';
 import { world } from './world.ts';
@@ -127,8 +132,8 @@ describe("the MCP SDK's client", () => {
     expect(await auth(program, server)).toBe('REDIRECT');
     if (!program.authorization) throw new Error('no redirect');
     const callback = await allow(program.authorization, await world.person('acme'));
-    const authorizationCode = callback.searchParams.get('code') ?? '';
-    expect(await auth(program, { ...server, authorizationCode })).toBe('AUTHORIZED');
+    const { code: authorizationCode = '', iss = '' } = Object.fromEntries(callback.searchParams);
+    expect(await auth(program, { ...server, authorizationCode, iss })).toBe('AUTHORIZED');
     return server;
   };
 

@@ -6,9 +6,9 @@ import { hostedSurface, monitorSurface } from '@pipeline/contract';
 import { CHECK_SUITES } from '@pipeline/contract-tests';
 import { documentedBlock } from '@pipeline/testing/documented-block';
 import { parse } from 'yaml';
-import type { Checks } from '../../e2e/checks.ts';
-import { type MutantCredentials, mutantKinds } from '../../test/contract/mutants.ts';
-import { type Mutant, MutatingProxy } from '../../test/contract/mutating-proxy.ts';
+import type { Checks } from '../../../libs/stack/e2e/checks.ts';
+import { type MutantCredentials, mutantKinds } from '../../../libs/stack/test/contract/mutants.ts';
+import { type Mutant, MutatingProxy } from '../../../libs/stack/test/contract/mutating-proxy.ts';
 import { type ActionResult, ActionRunner, type ActionStep, expand } from './action.ts';
 import { type ContainerDeployment, SCRATCH } from './deployment.ts';
 

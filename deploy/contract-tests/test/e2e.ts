@@ -4,13 +4,13 @@
  * foreign one, which with --mutants must also report proxies that break the contract: the first and last of each kind,
  * or all. The images are those that `npm run e2e:containers` built. Without an engine: prints that, exit status 0.
  *
- *   node libs/stack/scripts/contract-containers.ts [--mutants some|all]
+ *   npm run e2e:contract -- [--mutants some|all]
  */
 import { parseArgs } from 'node:util';
 import { getContainerRuntimeClient, ImageName } from 'testcontainers';
-import { Checks, seconds } from '../e2e/checks.ts';
-import { type ContainerDeployment, runContractImage, SCRATCH, startContainers } from './contract/deployment.ts';
-import { strangerChecks } from './contract/stranger.ts';
+import { Checks, seconds } from '../../../libs/stack/e2e/checks.ts';
+import { type ContainerDeployment, runContractImage, SCRATCH, startContainers } from './deployment.ts';
+import { strangerChecks } from './stranger.ts';
 
 const { values } = parseArgs({ options: { mutants: { type: 'string' } } });
 const { mutants = 'none' } = values;

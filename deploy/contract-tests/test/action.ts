@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parse } from 'yaml';
-import { ROOT } from '../../src/children/context.ts';
+import { ROOT } from '../../../libs/stack/src/children/context.ts';
 
 interface Action {
   inputs: Record<string, { default?: string }>;

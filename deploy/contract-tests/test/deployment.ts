@@ -4,7 +4,7 @@ import { openStore } from '@pipeline/store';
 import { simulateHistory } from '@pipeline/testing/history';
 import { sql } from 'kysely';
 import { GenericContainer, Network, type StartedNetwork, type StartedTestContainer, Wait } from 'testcontainers';
-import { UNLIMITED } from '../../test/contract/unlimited.ts';
+import { UNLIMITED } from '../../../libs/stack/test/contract/unlimited.ts';
 
 const IMAGE_TAG = process.env.PIPELINE_TAG ?? 'e2e';
 const POSTGRES = process.env.POSTGRES_IMAGE ?? 'postgres:18-bookworm';
