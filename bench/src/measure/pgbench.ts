@@ -11,8 +11,8 @@ const GRACE_MS = 20_000;
 const DONE_WITHIN_MS = 300_000;
 
 /**
- * What the server itself can do: a script, or some drawn at random, run by eight clients, its statements prepared; on the
- * core of those that answer.
+ * Measures what the server itself can do: a script, or some drawn at random, run by eight clients with prepared
+ * statements, on the core of the services.
  */
 export async function pgbench(
   { url, workDir, name, seconds }: { url: string; workDir: string; name: string; seconds: number },

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-/** What answers requests has a core of its own; Postgres and the load share the other one. */
+/** Cores of a run. The process that answers requests has one of its own; Postgres and the load share the other one. */
 export const CORE = { answers: 0, rest: 1 };
 
-/** With one core, or a system without taskset, everybody runs where the system likes. */
+/** Returns whether processes are pinned: with one core, or without taskset, the system places them. */
 const canPin = process.platform === 'linux' && availableParallelism() > 1;
 
 /** A program and its arguments, to be started on one core. */

@@ -2,7 +2,7 @@ import { isBelow, readProcesses } from '@pipeline/testing/process-cpu';
 
 /** One measurement of one contender. */
 export interface Sample {
-  /** In the unit of its case. */
+  /** Measured value in the unit of its case. */
   value: number;
   /** Per item; null where unknown or beside the point. */
   cpu: Cpu | null;
@@ -36,7 +36,7 @@ export function readCpu(postmaster: number): Cpu | null {
 
 export const totalOf = ({ self, services, postgres }: Cpu): number => self + services + postgres;
 
-/** What was spent between two readings, divided among `items`. */
+/** Computes the CPU time spent between two readings, divided among `items`. */
 export const cpuBetween = (before: Cpu, after: Cpu, items: number): Cpu => ({
   self: (after.self - before.self) / items,
   services: (after.services - before.services) / items,

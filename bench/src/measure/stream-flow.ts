@@ -9,13 +9,13 @@ const PER_SECOND = 100;
 /** Goes by before anything is counted: what waits between two rounds of writes is then as much at the end as it was. */
 const LEAD_MS = 500;
 
-/** What went through in a while. */
+/** Messages that arrived during a measurement. */
 export interface Flow {
   /** Messages that arrived, at all subscribers. */
   perSecond: number;
   /** 1 = a hundred events a second at each; above 1 when what was held up before arrives. */
   ofTarget: number;
-  /** Of the server's process, per message that arrived. */
+  /** CPU time of the server's process per message that arrived. */
   cpuUs: number;
   seen: Seen;
 }

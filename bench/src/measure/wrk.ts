@@ -21,7 +21,7 @@ export interface LoadOptions {
   seconds: number;
   /** Processes whose CPU is the cost of an answer, their descendants included. */
   pids: readonly number[];
-  /** Where the script for wrk is written. */
+  /** Folder of the script for wrk. */
   workDir: string;
   name: string;
   /** Answers that are meant; wrk counts all from 400 on as errors. */

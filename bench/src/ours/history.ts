@@ -44,7 +44,7 @@ export async function makeHistory(ours: OurStore, issues: number, withTasks: num
 
 const LISTED_AT_ONCE = 5_000;
 
-/** What lists and counts show of them, by the statement that writes it. */
+/** Writes the rows of lists and counts by the statement of the product. */
 async function listAll({ store, tenantId, repoIds }: OurStore, issueIds: readonly number[]): Promise<void> {
   for (let at = 0; at < issueIds.length; at += LISTED_AT_ONCE) {
     const ids = issueIds.slice(at, at + LISTED_AT_ONCE);

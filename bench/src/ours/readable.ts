@@ -19,7 +19,7 @@ const REPOS_OF_ORG = 10;
 const CHUNK = 5_000;
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Where bearer tokens of a bench are good for. */
+/** Resource of the bearer tokens of a bench. */
 export const PUBLIC_URL = 'http://127.0.0.1';
 
 /** A repo with issues, and a token that reaches it. */

@@ -10,11 +10,11 @@ const REPOS = 200;
 export interface OurStore {
   store: Store;
   url: string;
-  /** Of the postmaster. */
+  /** Process id of the postmaster. */
   pid: number;
   tenantId: number;
   repoIds: readonly number[];
-  /** For the statements of a benchmark, which the service never runs. */
+  /** Pool for the statements of a benchmark, which the service never runs. */
   admin: pg.Pool;
   count(what: string): Promise<number>;
 }

@@ -12,7 +12,7 @@ const BATCH = 1_000;
 const POLL_MS = 20;
 const DELETED_WITHIN_MS = 10_000;
 
-/** How its workers run: `defaults` with 16 jobs at a time, or what its manual says of high throughput. */
+/** Tuning of its workers: `defaults` with 16 jobs at a time, or what its manual says of high throughput. */
 type Tuning = 'defaults' | 'documented best';
 
 const WORKER_OPTIONS: Record<Tuning, GraphileConfig.WorkerOptions> = {

@@ -13,7 +13,7 @@ import { startChild } from '../services/child.ts';
 import { type SandboxHost, startSandboxHost } from '../services/sandbox-host.ts';
 
 const ISSUES = 50;
-/** As many issues as the monitor writes to at a time by default. */
+/** Number of issues that the monitor writes to concurrently by default. */
 const LANES = 8;
 const DRAINED_WITHIN_MS = 120_000;
 

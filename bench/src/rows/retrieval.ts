@@ -7,7 +7,7 @@ import type { Bench, Fact, Row } from '../runner/model.ts';
 const ITEMS = 10_000;
 const FILES = 20_000;
 const ISSUES = 200;
-/** Of words, of which a file or an item holds a few; a tenth of them stand nearly everywhere. */
+/** Number of words, of which a file or an item holds a few; a tenth of them stand nearly everywhere. */
 const VOCABULARY = 2_000;
 
 /**
@@ -66,7 +66,7 @@ const word = (row: string, place: number): string =>
   `(select text from word where n = case when (${row} * 7 + ${place}) % 2 = 0
      then (${row} * 31 + ${place} * 17) % ${VOCABULARY / 10} else (${row} * 7919 + ${place} * 104729) % ${VOCABULARY} end)`;
 
-/** Of a file; the item with this fingerprint is about it. Items that nobody may be given are never three in a row. */
+/** Number of a file; the item with this fingerprint is about it. Excluded items are never three in a row. */
 const NUMBER = `substring(f.path from '-(\\d+)[.]ts$')`;
 
 async function fill({ admin, tenantId, repoIds }: OurStore): Promise<void> {

@@ -70,7 +70,7 @@ export async function runBench(options: BenchOptions): Promise<Report> {
   }
 }
 
-/** What a row started is stopped when it ends, and at once when the signal comes: what was running fails then. */
+/** Stops what a row started when it ends, and at once on the signal: what was running fails then. */
 async function runRow(row: Row, server: BenchServer, options: BenchOptions): Promise<Line[]> {
   const { quick, say, signal, rounds, workDir } = options;
   const stack = new StopStack();

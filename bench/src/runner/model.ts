@@ -18,7 +18,7 @@ export type Bound = { atLeast: number } | { atMost: number };
 /** Ours beside its anchors, all measured in every round; the ratio is ours / anchor. */
 export interface Case {
   title: string;
-  /** Of `value`, such as `tasks/s`. */
+  /** Unit of `value`, such as `tasks/s`. */
   unit: string;
   ours: Contender;
   /** One without a bound is not judged: it shows what others do. */
@@ -52,7 +52,7 @@ export interface Opened {
 export interface Bench {
   server: BenchServer;
   stack: StopStack;
-  /** For what the rows make and print; emptied by nobody. */
+  /** Folder for the files and output of rows; it is never emptied. */
   workDir: string;
   /** Few rounds and small data, for CI. */
   quick: boolean;

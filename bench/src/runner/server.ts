@@ -23,7 +23,7 @@ const SETTINGS = {
 
 /** The Postgres that all contenders share; each has a database of its own. */
 export interface BenchServer {
-  /** Of the postmaster, whose descendants are counted as its CPU. */
+  /** Process id of the postmaster, whose descendants are counted as its CPU. */
   pid: number;
   version: string;
   settings: Record<string, string>;

@@ -10,7 +10,7 @@ const START_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 12_000;
 
 export interface ChildOptions {
-  /** Of Node: a file, or `-e` and a program. */
+  /** Arguments of Node: a file, or `-e` and a program. */
   args: readonly string[];
   /** All of it; PORT is added. */
   env: Record<string, string>;
@@ -22,7 +22,7 @@ export interface ChildOptions {
 export interface Child {
   url: string;
   pid: number;
-  /** From the spawn to the first 200 of /health. */
+  /** Milliseconds from the spawn to the first 200 of /health. */
   startMs: number;
   /** At that moment. */
   rssMib: number;

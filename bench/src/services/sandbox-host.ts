@@ -13,7 +13,7 @@ const STOP_WITHIN_MS = 10_000;
 export interface SandboxHost {
   url: string;
   slug: string;
-  /** Of two users, so that neither spends what the other may ask. */
+  /** Tokens of two users, so that neither spends the rate limit of the other. */
   tokens: { ours: string; peer: string };
 }
 

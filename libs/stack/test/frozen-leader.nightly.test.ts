@@ -15,7 +15,7 @@ repos: [{slug: ${SLUG}, vcs: sandbox, branch: main, checks: none}]
 pollIntervals: {sprintMaster: 2, monitor: 1}
 `;
 
-/** From the freeze of a leader to the first write of its successor (docs/decisions/0012). */
+/** Milliseconds from the freeze of a leader to the first write of its successor (docs/decisions/0012). */
 const TAKEOVER_MS = 30_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'frozen-leader-'));

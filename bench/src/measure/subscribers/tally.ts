@@ -7,21 +7,21 @@ export type Order =
   | { do: 'settle'; events: number; withinMs: number }
   | { do: 'read on'; withinMs: number };
 
-/** What all of them have got since `begin`. */
+/** Messages of all subscribers since `begin`. */
 export interface Count {
   messages: number;
   atUs: number;
 }
 
-/** What the watchers among them have seen since `begin`. */
+/** Messages of the watching subscribers since `begin`. */
 export interface Seen {
   messages: number;
-  /** From the stamp of an event to its arrival, in ms. */
+  /** Milliseconds from the stamp of an event to its arrival. */
   p50Ms: number;
   p99Ms: number;
 }
 
-/** Where and as whom it connects. */
+/** Address and credentials of a connection. */
 export interface Target {
   host: string;
   port: number;
@@ -38,7 +38,7 @@ export interface Stamped {
   stamp?: number;
 }
 
-/** Of the machine's monotonic clock, which all its processes share. */
+/** Reads the machine's monotonic clock, which all its processes share. */
 export const nowUs = (): number => Number(process.hrtime.bigint() / 1_000n);
 
 /**

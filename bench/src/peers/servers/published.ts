@@ -6,7 +6,7 @@ interface StreamPeer {
   send(id: number, data: Record<string, unknown>): void;
 }
 
-/** What servers of streams have in common: events come in by POST, each gets an id and the time, as ours do. */
+/** Serves a stream as all its servers do: events come in by POST, each gets an id and the time, as ours do. */
 export function serveStream(port: number, { open, send }: StreamPeer): void {
   let id = 0;
   const take = async (request: IncomingMessage, response: ServerResponse) => {

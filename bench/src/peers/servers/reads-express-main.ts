@@ -80,7 +80,7 @@ interface Tables {
   };
 }
 
-/** What one would write first: stock express, kysely, one query for each thing, the same rights and rows as ours. */
+/** Server that one would write first: stock express, kysely, a query for each thing, rights and rows as ours. */
 const options = '-c search_path=pipeline,public';
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 8, options });
 const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });

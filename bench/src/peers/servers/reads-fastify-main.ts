@@ -5,7 +5,7 @@ import pg from 'pg';
 import { type IssueColumns, listedIssue } from '../listed-issue.ts';
 import { BOOTSTRAP, ISSUES, RIGHTS, STORED_ISSUES, WHY } from '../reads-sql.ts';
 
-/** What an expert would write by hand: fastify, and one named statement of pg for the data of a request. */
+/** Server that an expert would write by hand: fastify, and one named statement of pg for the data of a request. */
 const options = '-c search_path=pipeline,public';
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 8, options });
 const app = fastify();

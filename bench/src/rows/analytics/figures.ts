@@ -12,7 +12,7 @@ import type { Week } from './world.ts';
 /** A figure as the service reads it from its sums, and as plain SQL reads it from the moves; both give the same. */
 export interface Figure {
   name: string;
-  /** How many times faster than plain SQL it is to be. */
+  /** Factor by which it must be faster than plain SQL. */
   faster: number;
   ours(week: Week): Promise<unknown>;
   plain(week: Week): Promise<unknown>;

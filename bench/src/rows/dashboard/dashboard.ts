@@ -65,7 +65,7 @@ async function startMonitor(bench: Bench, databaseUrl: string): Promise<string> 
 }
 
 type Figures = Record<keyof typeof LIMITS, number>;
-/** What is measured in every round. */
+/** Figures that are measured in every round. */
 type View = Omit<Figures, 'tick' | 'idle' | 'heap'>;
 
 type FirstView = Omit<View, 'sort' | 'frame' | 'paintRatio'>;

@@ -6,7 +6,7 @@ import { median } from '../../runner/verdict.ts';
 const TICKS = 20;
 /** Two a second, as many as an operator of a busy installation sees. */
 const TICK_MS = 500;
-/** What an hour of five a second brings, in a minute and a half. */
+/** Events of an hour at five a second, sent in a minute and a half. */
 const HOUR = { events: 5 * 3_600, batch: 100, everyMs: 500 };
 const SETTLE_MS = 4_000;
 /** Their median counts: V8 compiles and collects what the load has left at a time of its own. */

@@ -9,7 +9,7 @@ import type { Bench, Case, Contender, Row } from '../../runner/model.ts';
 const LANES = 16;
 const BATCH = 1_000;
 
-/** What every contender can do; ours and the peers' alike. */
+/** Operations of every contender; ours and the peers' alike. */
 interface Enqueuer {
   clear(): Promise<void>;
   add(index: number): Promise<unknown>;

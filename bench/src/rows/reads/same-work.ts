@@ -19,7 +19,7 @@ interface SameWork {
 const SCRIPTS = 20;
 
 /**
- * What else could answer the same requests, with the same rights and rows: stock express with kysely, fastify with
+ * Starts the other servers of the same requests, with the same rights and rows: stock express with kysely, fastify with
  * hand-written named statements, and these statements alone.
  */
 export async function sameWork(world: ReadWorld, work: SameWork): Promise<Case['anchors']> {

@@ -114,7 +114,7 @@ async function execute(connectionString: string, statement: string): Promise<voi
   }
 }
 
-/** What an answer costs, as the value that is compared. */
+/** Returns the CPU time of an answer as the value that is compared. */
 export const costOf = async (load: () => Promise<Sample>): Promise<Sample> => {
   const { cpu } = await load();
   return { value: cpu?.services ?? Number.NaN, cpu };

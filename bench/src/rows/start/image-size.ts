@@ -41,7 +41,7 @@ async function sizeOf(bench: Bench, name: ImageName): Promise<Fact> {
   return { title: `image of ${name}: size over its base`, value, unit: 'MB', bound: { atMost: MOST_MB } };
 }
 
-/** Of a folder that may be missing. */
+/** Sums the octets of a folder, which may be missing. */
 async function octetsIn(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = entries.filter((entry) => entry.isFile()).map((entry) => stat(join(entry.parentPath, entry.name)));

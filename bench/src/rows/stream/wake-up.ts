@@ -52,7 +52,7 @@ export const wakeUpRow: Row = {
 
 interface Bells {
   own: Notifications;
-  /** How often the other session was woken. */
+  /** Number of times that the other session was woken. */
   heard(): number;
 }
 
@@ -119,7 +119,7 @@ async function moveMany(ours: OurStore, { moves, next, notify, bells }: Moving):
   return sample;
 }
 
-/** What each move leaves one of. */
+/** Counts the rows of which each transition leaves one. */
 const traces = async ({ count }: OurStore): Promise<Record<string, number>> => ({
   transitions: await count('transitions'),
   'events of the stream': await count(`stream_outbox where event_type = 'state-transition'`),

@@ -88,7 +88,7 @@ export const EDGE_TEXTS: readonly string[] = [
 export const routesWithParameters = (surface: Surface): readonly AnyRoute[] =>
   surface.routes.filter((route) => route.method === 'get' && !route.undocumented && (route.params || route.query));
 
-/** What is sent to routes whose parameter an earlier route has as well: some refused texts, and one in so many valid ones. */
+/** Share of the texts for a parameter that an earlier route has as well: some refused ones, and one in so many valid ones. */
 const REPEATED_REFUSALS = 2;
 const REPEATED_SHARE = 6;
 /** Numbers of valid texts of which all are sent. */

@@ -8,7 +8,7 @@ export async function clearHistory(db: Db): Promise<void> {
   await empty(db, await tenantTables(db));
 }
 
-/** What a migrated database has, and the epochs of leaders and the numbers of events, which only grow. */
+/** Tables that keep their rows: those of a migrated database, and the epochs of leaders and the numbers of events, which only grow. */
 const KEPT: ReadonlySet<string> = new Set([
   'leaders',
   'model_prices',

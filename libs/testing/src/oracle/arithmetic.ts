@@ -7,7 +7,7 @@ export const round = (value: number, digits: number): number => Math.round(value
 /** Null without a denominator. */
 export const ratioOf = (part: number, whole: number): number | null => (whole > 0 ? part / whole : null);
 
-/** To one decimal; null without a denominator. */
+/** Percentage to one decimal; null without a denominator. */
 export const percentOf = (part: number, whole: number): number | null =>
   whole > 0 ? round((part / whole) * 100, 1) : null;
 

@@ -5,7 +5,7 @@ import { pullsByIssue } from './metrics/pull-requests.ts';
 import { iso } from './names.ts';
 import type { Rows } from './rows.ts';
 
-/** When issues were first merged, and whether autonomously. */
+/** Lists the first merge of each issue, and whether it was autonomous. */
 const firstMerges = (rows: Rows): { at: number; isAutonomous: boolean }[] =>
   pullsByIssue(rows).flatMap(({ firstMergedAt: at, isAutonomous }) => (at === null ? [] : [{ at, isAutonomous }]));
 

@@ -10,5 +10,5 @@ export function namesOf(repos: Rows['repos']): Map<number, string> {
 
 export const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** In the order of plain text. */
+/** Compares two texts by code unit. */
 export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

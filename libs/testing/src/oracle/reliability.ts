@@ -4,7 +4,7 @@ import { byText, iso, namesOf } from './names.ts';
 import { byRepo } from './repo-rows.ts';
 import type { Rows } from './rows.ts';
 
-/** Of every repo; what asks for a figure of nothing gets 0. */
+/** Reliability of every repo; a figure without rows is 0. */
 export function weeklyReliabilityOf(rows: Rows, now: number) {
   const names = namesOf(rows.repos);
   const period = { from: now - 7 * DAY_MS, now };

@@ -47,7 +47,7 @@ interface Issue {
   title: string;
   /** Into the pipeline. */
   enteredAt: number;
-  /** On the host. */
+  /** Time of its creation on the host. */
   createdAt: number;
   state: State;
   stateAt: number;
@@ -101,7 +101,7 @@ interface Invocation {
   tokens: number[];
   turns: number;
   stop: string;
-  /** Whether it has a cost. */
+  /** True = it has a cost. */
   isReported: boolean;
   at: number;
   claimedAt: number;

@@ -18,7 +18,7 @@ interface Scored {
   calls: Rows['invocations'];
 }
 
-/** What the rows say about a merged issue; null for one without a submitted develop run. */
+/** Computes the score of a merged issue; null for one without a submitted develop run. */
 function scoreOf(rows: Rows, pr: Rows['pullRequests'][number], mergedAt: number): Scored | null {
   const runs = rows.runs.filter(({ issueId, taskType }) => issueId === pr.issueId && taskType === 'develop');
   const first = runs.find(({ outcome, endedAt }) => outcome === 'submitted' && endedAt !== null && endedAt <= mergedAt);
@@ -85,7 +85,7 @@ export function scoreboardOf(
   return { window, tasks, items: items.sort(byRank), serverTimestamp: iso(now) };
 }
 
-/** To four decimals, half up, in whole millionths. */
+/** Mean in USD to four decimals, half up, computed in whole millionths. */
 function meanUsd(priced: readonly Scored[]): number | null {
   if (priced.length === 0) return null;
   const millionths = priced

@@ -86,7 +86,7 @@ export function cohortFunnelOf(rows: Rows, window: Window, now: number) {
   return { wanted: { ...wanted, byState }, off: 0.01 };
 }
 
-/** How often one of the cohort left a state. */
+/** Counts how often an issue of the cohort left a state. */
 function dwellTimeCount({ issues, transitions }: Rows, from: number): number {
   const cohort = new Set(issues.filter(({ enteredAt }) => enteredAt >= from).map(({ id }) => id));
   return transitions.filter(({ issueId }) => cohort.has(issueId)).length;

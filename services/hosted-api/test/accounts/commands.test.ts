@@ -218,7 +218,7 @@ describe('npm run connect', () => {
     return { output, ended: once(child, 'close').then(([code]) => code as number) };
   }
 
-  /** What a person does with the address that the command shows. */
+  /** Opens the address that the command shows, and answers as a person. */
   async function answer({ output }: ReturnType<typeof run>, decision: 'allow' | 'deny') {
     await until('an address is shown', () => output.err.includes('/oauth/authorize?'));
     const browser = world.browser();

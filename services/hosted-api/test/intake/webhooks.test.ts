@@ -27,7 +27,7 @@ describe('webhooks', () => {
   const sign = (body: string | Buffer, secret = SECRET) =>
     `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
-  /** As the host would send it; a header that is set to null is left out. */
+  /** Sends a delivery as the host would; a header that is set to null is left out. */
   async function deliver(body: string | Buffer, more: Record<string, string | null> = {}): Promise<Answer> {
     const headers = {
       'content-type': 'application/json',

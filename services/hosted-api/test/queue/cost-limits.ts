@@ -15,7 +15,7 @@ describe('limits of costs', () => {
     workerId = await register(hosting.api, tenant.token);
   });
 
-  /** What the monitor does when its configuration changes. */
+  /** Stores settings as the monitor does when its configuration changes. */
   async function follow(settings: object) {
     await writeSettings(database.store.fleet, settings);
     await hosting.api.context.settings.loop.tick();

@@ -1,4 +1,4 @@
-/** What the customers' pages read: every route with the rights of the logged-in user, and nothing of another organisation. */
+/** Reads of the customers' pages: every route with the rights of the logged-in user, and nothing of another organisation. */
 
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';

@@ -48,7 +48,7 @@ describe('tools of MCP', () => {
     return JSON.stringify(content);
   }
 
-  /** What differs from one moment to the next. */
+  /** Body without the fields that differ from one moment to the next. */
   const still = ({ serverTimestamp: _, ...body }: Record<string, unknown>) =>
     JSON.parse(JSON.stringify(body, (key, value) => (/Ms$/.test(key) ? 0 : value)));
 

@@ -1,4 +1,4 @@
-/** What customers read: one file for Jest, so that the API and its store are created once. */
+/** Reads of customers: one file for Jest, so that the API and its store are created once. */
 import './plan-reuse.ts';
 import './cli-reads.ts';
 import './connection-isolation.ts';

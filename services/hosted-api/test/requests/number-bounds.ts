@@ -74,7 +74,7 @@ describe('bounds of numbers', () => {
   /** Query numbers that are moved into their bounds: the document shows no bound, for no value is refused. */
   const CLAMPED = /^\w+ query\.(limit|offset|buckets|timelines)$/;
 
-  /** Where a number is stored; null = it is not, or inside a JSON document, which holds any number. */
+  /** Column that stores a number; null = it is not, or inside a JSON document, which holds any number. */
   const STORED: readonly [RegExp, string | null][] = [
     [/^addRepo body\.poolSize$/, 'repos.pool_size'],
     [/^addRepo body\.compare\{\}\{\}$/, null],

@@ -41,7 +41,7 @@ inBrowser('in Chromium', () => {
     await page.locator('#password').fill(password);
     await press(page, 'form[action="/account/login"] button');
   };
-  /** Whether the page can be read on a narrow screen without moving it sideways. */
+  /** Returns whether the page can be read on a narrow screen without moving it sideways. */
   const fits = (page: Page) =>
     page.evaluate<boolean>('document.documentElement.scrollWidth <= document.documentElement.clientWidth');
 

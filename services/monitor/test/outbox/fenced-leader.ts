@@ -18,7 +18,7 @@ describe('a leader that was fenced', () => {
 
   let world: World;
   let bench: Bench;
-  /** Of the process that is frozen: its monotonic clock, milliseconds. */
+  /** Monotonic clock of the process that is frozen, in milliseconds. */
   let elapsed = 0;
   let frozen: Notifications;
   let successor: Notifications;

@@ -90,7 +90,7 @@ describe('an installation without access', () => {
     return (text === '' ? null : JSON.parse(text)) as T;
   }
 
-  /** What the app does as itself. */
+  /** Sends a request of the app as itself. */
   async function asApp<T>(method: string, path: string): Promise<T> {
     const assertion = new SignJWT({}).setProtectedHeader({ alg: 'RS256' }).setIssuer(String(APP.id));
     const token = await assertion

@@ -120,7 +120,7 @@ describe('the write budget', () => {
 describe('the rate of the host', () => {
   const NOW = Date.parse('2026-03-01T00:00:00Z');
 
-  /** What is read off answers like these, one after the other. */
+  /** Reads the rate limit from a sequence of answers. */
   async function readingOf(...answers: [status: number, headers: Record<string, string>][]): Promise<RateReading> {
     const reading = new RateReading(() => new Date(NOW));
     const queue = [...answers];

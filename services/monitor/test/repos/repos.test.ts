@@ -170,7 +170,7 @@ describe('disabled repositories', () => {
   const get = async (path: string) => (await call('GET', path)).json as never as Record<string, unknown>;
   const setEnabled = (enabled: boolean) => sql`update repos set enabled = ${enabled}`.execute(database.db);
 
-  /** What the lists and figures say of the issues of the repo. */
+  /** Lists and figures of the issues of the repo. */
   async function shown() {
     await blocked.refresh();
     await taskQueue.refresh();

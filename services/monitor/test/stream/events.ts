@@ -32,7 +32,7 @@ describe('events', () => {
   interface Replica {
     url: string;
     feed: EventFeed;
-    /** What its loop does. */
+    /** Runs one turn of its loop. */
     turn(): Promise<void>;
     close(): Promise<void>;
   }

@@ -1,5 +1,5 @@
 /**
- * What the dashboard changes: one file for Jest, so that server, browser and history are created once. Bulk actions pause
+ * Changes by the dashboard: one file for Jest, so that server, browser and history are created once. Bulk actions pause
  * the issues of the history, and the last part deletes its tasks.
  */
 import './actions/plan-approval.ts';

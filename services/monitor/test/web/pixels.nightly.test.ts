@@ -63,7 +63,7 @@ inBrowser('the dashboard', () => {
         return page.screenshot({ mask: [page.locator('header').first()], caret: 'hide' });
       };
       await page.reload();
-      /** Whether the page becomes the picture; a panel may still read. */
+      /** Returns whether the page becomes the picture; a panel may still read. */
       const becomes = async (wanted: Buffer): Promise<boolean> => {
         for (let pictures = 0; pictures < MOST_PICTURES; pictures += 1)
           if ((await differingPixels(page, await picture(), wanted)) <= DRAWN_ANEW) return true;

@@ -228,7 +228,7 @@ describe('rows beside issues', () => {
     };
     const edges = () => database.db.selectFrom('issue_edges').select('resolved_at').execute();
 
-    /** How each comes about, and how its repair shows. */
+    /** Cause of each finding, and the effect of its repair. */
     const REPAIRS = {
       'clear-flag': {
         kind: 'stale_blocked',

@@ -7,7 +7,7 @@ interface IssuePulls {
   firstOpenedAt: number;
   /** Null while none of them is merged. */
   firstMergedAt: number | null;
-  /** Whether no changes were requested before the first merge, and every pull request is by an agent. */
+  /** True = no changes were requested before the first merge, and every pull request is by an agent. */
   isAutonomous: boolean;
 }
 
@@ -22,7 +22,7 @@ const requestsByIssue = ({ transitions }: Rows): Map<number | null, number[]> =>
     ].map(([issueId, own]) => [issueId, own.map(({ at }) => at)]),
   );
 
-/** Of every issue that has any. */
+/** Groups the pull requests by issue. */
 export function pullsByIssue(rows: Rows): IssuePulls[] {
   const requests = requestsByIssue(rows);
   const linked = Map.groupBy(rows.pullRequests, ({ issueId }) => issueId);

@@ -44,7 +44,7 @@ function degradedSeconds({ workerPeriods }: Rows, { from, now }: Period): number
   return ms / 1_000;
 }
 
-/** Whether an agent changed other files than planned; nothing where either is unknown. */
+/** Returns whether an agent changed other files than planned; empty where either is unknown. */
 function planDrift({ planned, actual }: Rows['retrospectives'][number]): boolean[] {
   if (planned === null || actual === null) return [];
   return [actual.some((file) => !planned.includes(file)) || planned.some((file) => !actual.includes(file))];

@@ -7,7 +7,7 @@ import { admit, type Bench, makeBench } from '../../support/bench.ts';
 import { findings, logIn } from '../browser.ts';
 import { address, database, open, pipeline } from './dashboard.ts';
 
-/** How often the overview reads the queue. */
+/** Milliseconds between two reads of the queue by the overview. */
 const QUEUE_POLL_MS = 10_000;
 const OLGA = { type: 'operator' as const, id: 'olga', agent: null };
 
