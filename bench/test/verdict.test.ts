@@ -28,14 +28,14 @@ describe('an anchor', () => {
     return linesOfCase(1, { title: 'work', unit: 'tasks/s', ours: contender('ours'), anchors }, samples);
   };
 
-  test('without a bound is compared and never judged, however much its rounds disagree', () => {
+  test('a row without a bound is compared and never judged, however much its rounds disagree', () => {
     const [line] = against();
     expect(line).toMatchObject({ ratio: 0.5, bound: null, verdict: null });
     expect(conclusionOf(against(), [])).toEqual({ status: 0, text: 'every goal is kept' });
     expect(renderTable(against())).toMatch(/0\.5 +\| - +\| - +\| 2 /);
   });
 
-  test('with a bound is judged', () => {
+  test('a row with a bound is judged', () => {
     expect(against({ atLeast: 0.5 })).toMatchObject([{ verdict: 'inconclusive' }]);
     expect(against({ atLeast: 2 })).toMatchObject([{ verdict: 'MISS' }]);
   });

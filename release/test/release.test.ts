@@ -108,7 +108,7 @@ describe('the next release', () => {
     expect(refused('patch')).toContain('no unreleased changes');
   });
 
-  test('is refused while the API changed and its version did not', () => {
+  test('a release is refused while the API changed and its version did not', () => {
     edit(
       root,
       'CHANGELOG.md',

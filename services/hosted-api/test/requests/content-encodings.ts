@@ -51,7 +51,7 @@ describe('encoded bodies', () => {
     expect(wrong.flat()).toEqual([]);
   });
 
-  test.each(['gzip', 'snappy'])('without credentials, %s changes nothing of the refusal', async (encoding) => {
+  test.each(['gzip', 'snappy'])('a body in %s changes nothing of the refusal without credentials', async (encoding) => {
     const guarded = routes.filter(isGuarded);
     const statuses = await Promise.all(guarded.map((route) => send(route, encoding, null)));
     expect(new Set(statuses)).toEqual(new Set([401]));

@@ -69,7 +69,7 @@ describe('encoded bodies', () => {
     expect(statuses.filter(([id, status]) => status !== (id === 'login' ? 415 : refused))).toEqual([]);
   });
 
-  test.each(['gzip', 'snappy'])('without credentials, %s changes nothing of the refusal', async (encoding) => {
+  test.each(['gzip', 'snappy'])('a body in %s changes nothing of the refusal without credentials', async (encoding) => {
     const guarded = routes.filter(({ auth }) => auth === 'operator');
     const statuses = await Promise.all(guarded.map((route) => send(route, encoding)));
     expect(new Set(statuses)).toEqual(new Set([401]));

@@ -46,7 +46,7 @@ describe('prompts of tracks', () => {
       });
     });
 
-    test('of an unknown track is not found', async () => {
+    test('answers 404 for an unknown track', async () => {
       expect(await ask('GET', UNKNOWN)).toEqual(NO_TRACK);
     });
   });

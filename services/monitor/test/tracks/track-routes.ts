@@ -276,7 +276,7 @@ describe('tracks of a repository', () => {
       }
     });
 
-    test('of an unknown track is not found', async () => {
+    test('answers 404 for an unknown track', async () => {
       expect(await post(`${TRACK}/cooldown`, { cooldown_minutes: 5 })).toEqual(NO_TRACK);
     });
   });
