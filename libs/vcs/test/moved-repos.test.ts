@@ -1,8 +1,12 @@
 /** Repositories that were renamed or transferred, and others that took their names. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { RepoRef } from '@pipeline/domain';
+import type { RepoRef, VcsHost } from '@pipeline/domain';
+import { serverClosedWithFile } from '@pipeline/testing/closing';
 import { APP_KEY, BOT, createSandboxEnvironment, type SandboxEnvironment, shopApp } from '@pipeline/testing/sandbox';
-import { createGitHubAppHost } from '@pipeline/vcs/github';
+import { createGitHubAppHost, createGitHubHost } from '@pipeline/vcs/github';
 
 const OWNER = { login: 'acme', token: 'acme-token-1' };
 const GLOBEX = { login: 'globex', token: 'globex-token-1' };
@@ -156,3 +160,33 @@ async function installationOf(): Promise<number> {
   const { data } = await environment.api('GET', `/repos/acme/${name}/installation`, undefined, token);
   return (data as { id: number }).id;
 }
+
+describe('an issue that was transferred to another repository', () => {
+  const MOVED = { title: 'Of another repository', state: 'closed', labels: [], user: { login: 'anna' } };
+  /** Host that has transferred issue 1 of repository 7 to repository 8 as issue 1, and issue 2 as issue 5. */
+  const server = createServer(({ url = '' }, response) => {
+    const [, repo, number] = /^\/(repos\/acme\/cart|repositories\/\d+)\/issues\/(\d+)/.exec(url) ?? [];
+    if (repo === 'repositories/8') return response.end(JSON.stringify({ ...MOVED, number: Number(number) }));
+    const location = `/repositories/8/issues/${number === '1' ? 1 : 5}`;
+    response.writeHead(301, { location }).end(JSON.stringify({ message: 'Moved Permanently', url: location }));
+  });
+  serverClosedWithFile(server);
+  let host: VcsHost;
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const now = () => new Date('2026-03-01T00:00:00Z');
+    host = createGitHubHost({ baseUrl, token: 't', clientType: 'sandbox', userAgent: 'test', now });
+  });
+
+  test.each([1, 2])('is not here, whatever number it has there (#%d)', async (number) => {
+    const repo = { owner: 'acme', name: 'cart', hostId: 7 };
+    expect(await host.getIssue(repo, number)).toBeNull();
+    expect(await host.standingOf(repo, number)).toEqual({ state: 'missing', etag: null });
+  });
+
+  test('is not here under another number when the id of the repository is unknown', async () => {
+    expect(await host.getIssue({ owner: 'acme', name: 'cart' }, 2)).toBeNull();
+  });
+});

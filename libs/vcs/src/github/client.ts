@@ -83,6 +83,11 @@ function guard(client: Client, baseUrl: string): void {
     // Only a write is redirected here. It must not be repeated blindly: the new address may belong to another owner.
     if (status >= 300) throw new HostError('no-access', MOVED, { httpStatus: status });
   });
+  client.hook.after('request', (response, options) => {
+    const request = client.request.endpoint(options);
+    if (isAbout(request.url, response.url)) return;
+    throw new RequestError('moved to another repository', 404, { request, response: { ...response, status: 404 } });
+  });
   // Octokit hands out the text of a body that broke off half-way as if it were the data.
   client.hook.after('request', (response, options) => {
     const isText = options.request?.plainText === true;
@@ -96,6 +101,19 @@ function guard(client: Client, baseUrl: string): void {
   client.hook.after('request', (response) => {
     if (!(response.data instanceof ArrayBuffer)) response.data = sanitizeJson(response.data);
   });
+}
+
+const OBJECT = /\/(repos\/[^/?]+\/[^/?]+|repositories\/\d+)\/(?:issues|pulls)\/(\d+)(?=[/?]|$)/;
+
+/**
+ * Returns whether an answer is about the issue or pull request of the request. The host redirects reads of a transferred
+ * issue to the repository where it is now. A repository that is addressed by its name may be redirected to its id.
+ */
+function isAbout(requested: string, answered: string): boolean {
+  const [, repo = '', number] = OBJECT.exec(requested) ?? [];
+  const [, answeredRepo, answeredNumber] = OBJECT.exec(answered) ?? [];
+  if (number === undefined || answeredNumber === undefined) return true;
+  return number === answeredNumber && (repo === answeredRepo || !repo.startsWith('repositories/'));
 }
 
 function fetchWithTimeout(send: typeof fetch, timeoutMs: number): typeof fetch {
