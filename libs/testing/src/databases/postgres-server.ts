@@ -13,9 +13,8 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
-/** Settings for data that is thrown away. Without autovacuum, plans depend on what a test analyzes and on nothing else. */
+/** Settings for data that is thrown away. */
 const SETTINGS = {
-  autovacuum: 'off',
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
