@@ -74,4 +74,4 @@ test('two monitors and two hosted APIs on one database pass the test of the mode
     seed: SEED,
     ...(MODEL_PATH !== undefined && { path: MODEL_PATH }),
   });
-}, 36_000_000);
+}, 1_800_000);
