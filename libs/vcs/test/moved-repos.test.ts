@@ -180,13 +180,13 @@ describe('an issue that was transferred to another repository', () => {
     host = createGitHubHost({ baseUrl, token: 't', clientType: 'sandbox', userAgent: 'test', now });
   });
 
-  test.each([1, 2])('is not here, whatever number it has there (#%d)', async (number) => {
+  test.each([1, 2])('the issue is not here, whatever number it has there (#%d)', async (number) => {
     const repo = { owner: 'acme', name: 'cart', hostId: 7 };
     expect(await host.getIssue(repo, number)).toBeNull();
     expect(await host.standingOf(repo, number)).toEqual({ state: 'missing', etag: null });
   });
 
-  test('is not here under another number when the id of the repository is unknown', async () => {
+  test('an issue under another number is not here when the id of the repository is unknown', async () => {
     expect(await host.getIssue({ owner: 'acme', name: 'cart' }, 2)).toBeNull();
   });
 });
