@@ -101,7 +101,7 @@ async function sendAndDie(cluster: Cluster, { death, dying }: Omit<Pass, 'count'
       const { up } = await monitor.service.loseLeaderLocks();
       for (const other of cluster.monitors) if (other !== monitor) await other.tick(OUTBOX);
       connection.release(false);
-      await pipeline.landed();
+      await pipeline.landed(OUTBOX);
       await Promise.race([up(), monitor.died]);
     }
     return begun;

@@ -98,7 +98,8 @@ export async function monitorService(
     },
     async tick(names) {
       for (const name of names) await pipeline.loops.tick(name);
-      await pipeline.landed();
+      // A poll in progress may wait for these rounds.
+      await pipeline.landed(names);
     },
     stop: () => pipeline.stop(),
   };

@@ -26,8 +26,6 @@ export function createIntake({ engine, hosts, notifications, loops, lead, log, n
     pollLead,
     parents: new ParentWatch({ engine, hostOf, now, log }),
     labels: new LabelReconciler(engine, now),
-    /** Waits for deliveries and polls in progress. @returns whether there were any. */
-    landed: async () => (await Promise.all([deliveries.settled(), poller.landed()])).includes(true),
     stop: () => Promise.all([withinGrace(deliveries.stop()), poller.stop()]),
   };
 }

@@ -20,6 +20,8 @@ export type Loop = {
   health?: 'poll' | 'outbox' | 'stream';
   /** True = it also runs while the store is away. */
   isAlways?: true;
+  /** Settles when what its rounds began in the background has ended. */
+  landed?: () => Promise<unknown>;
 } & (
   | {
       /** Work of every replica. */

@@ -236,8 +236,22 @@ function intakeLoops({ metrics, store, log }: Wiring, { intake }: Parts): Loop[]
   const poll = { everyMs: SECOND_MS, health: 'poll' } as const;
   return [
     backlog,
-    { ...poll, name: 'inbox', leader: 'inbox', wakeOn: 'svc_inbox', runAsLeader: handle },
-    { ...poll, name: 'intake-poll', leader: pollLead, wakeOn: 'svc_cache', run: () => poller.tick() },
+    {
+      ...poll,
+      name: 'inbox',
+      leader: 'inbox',
+      wakeOn: 'svc_inbox',
+      runAsLeader: handle,
+      landed: () => deliveries.settled(),
+    },
+    {
+      ...poll,
+      name: 'intake-poll',
+      leader: pollLead,
+      wakeOn: 'svc_cache',
+      run: () => poller.tick(),
+      landed: () => poller.landed(),
+    },
     { name: 'parent-watch', everyMs: 30 * SECOND_MS, leader: 'parent-watch', runAsLeader: watchParents },
     { name: 'label-walk', everyMs: MINUTE_MS, leader: 'label-walk', runAsLeader: reconcile },
     {
@@ -256,7 +270,13 @@ function outboxLoops({ metrics, store }: Wiring, { writers }: Parts): Loop[] {
   const writes = { everyMs: 2 * SECOND_MS, wakeOn: 'svc_projections', health: 'outbox' } as const;
   return [
     { name: 'write-queue', everyMs: 15 * SECOND_MS, run: () => queue.look() },
-    ...writers.map(({ loop, executor, lead }) => ({ ...writes, name: loop, leader: lead, run: () => executor.tick() })),
+    ...writers.map(({ loop, executor, lead }) => ({
+      ...writes,
+      name: loop,
+      leader: lead,
+      run: () => executor.tick(),
+      landed: () => executor.landed(),
+    })),
   ];
 }
 

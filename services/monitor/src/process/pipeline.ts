@@ -25,8 +25,8 @@ export interface Pipeline
   loops: LoopSet;
   health(): Pick<Readiness, 'poll' | 'outbox' | 'stream' | 'loops'>;
   start(): void;
-  /** Waits for the polls and writes that ticks have begun. */
-  landed(): Promise<void>;
+  /** Waits for what rounds of these loops have begun: deliveries, polls, writes. */
+  landed(loops: readonly string[]): Promise<void>;
   /** Ends loops, attempts in progress, leads and connections, in this order. */
   stop(): Promise<void>;
 }
@@ -65,8 +65,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       notifications.start();
       loops.start();
     },
-    async landed() {
-      await Promise.all([intake?.landed(), ...writers.map(({ executor }) => executor.landed())]);
+    async landed(names) {
+      await Promise.all(table.filter(({ name }) => names.includes(name)).map((loop) => loop.landed?.()));
     },
     async stop() {
       await loops.stop();
