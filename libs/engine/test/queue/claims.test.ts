@@ -37,9 +37,12 @@ describe('a claim', () => {
     expect(await finish(bench, second, ANALYZED)).toMatchObject({ state: 'planning' });
   });
 
-  test('an expired claim is refused even before it is reclaimed', async () => {
+  test('an expired claim is refused even before it is reclaimed, and a heartbeat does not extend it', async () => {
     const task = await take(bench);
     bench.pass(61);
+    const tasks = [{ taskId: task.id, claimToken: task.claimToken }];
+    const beat = { tenantId: bench.tenantId, workerId: bench.workerId, status: 'busy' as const, tasks };
+    expect(await heartbeat(bench.engine, beat)).toMatchObject({ cancelTaskIds: [task.id] });
     await expect(finish(bench, task, ANALYZED)).rejects.toMatchObject({ code: 'CLAIM_LOST' });
     expect((await bench.issue()).state).toBe('analyzing');
   });

@@ -143,9 +143,12 @@ describe('a claim', () => {
     },
   );
 
-  test('skips held tasks', async () => {
+  test('skips a held task, also when a later one of its queue is free', async () => {
     await enqueue({ ...taskOf('plan'), held: 'paused' });
     expect(await claim(['plan'])).toEqual([]);
+    const free = taskOf('plan');
+    await enqueue(free);
+    expect((await claim(['plan'])).map(({ id }) => id)).toEqual([free.id]);
   });
 
   test.each([

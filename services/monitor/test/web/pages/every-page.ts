@@ -1,6 +1,7 @@
-/** Every page of the dashboard at three widths, and what its dialogs write. */
+/** Every page of the dashboard, and every layer over one: dialogs, palette, peek, list of shortcuts, tips. */
 import { expect, test } from '@jest/globals';
 import { inBrowser } from '@pipeline/testing/in-browser';
+import type { Page } from 'playwright-core';
 import { findings, logIn } from '../browser.ts';
 import { address, api, open } from './dashboard.ts';
 
@@ -25,148 +26,111 @@ const OTHERS = [
   '/trouble/regressions',
 ];
 
-inBrowser('the dashboard', () => {
-  test('asks for a login, names wrong credentials, and opens the wanted page afterwards', async () => {
-    const { page } = await open(1440, 'light');
-    await page.goto(`${address()}/#/queue`);
-    await logIn(page, 'wrong');
-    await page.getByText('The username or the password is wrong.').waitFor();
-    expect(await findings(page)).toEqual([]);
-    await logIn(page);
-    await page.getByRole('heading', { name: 'Queue', level: 1 }).waitFor();
-    await page.getByRole('button', { name: /^Live/ }).waitFor();
+interface Issues {
+  items: { repo: string; issueNumber: number }[];
+}
+interface Layer {
+  name: string;
+  path: string;
+  open: (page: Page) => Promise<void>;
+  /** Locates the element that is visible while the layer is open. */
+  shows: (page: Page) => ReturnType<Page['locator']>;
+  /** Width of the windows that have it, in pixels. */
+  below?: number;
+}
+
+const press = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click();
+const key = (name: string) => (page: Page) => page.keyboard.press(name);
+const dialog = (name: string | RegExp) => (page: Page) => page.getByRole('dialog', { name });
+
+/** @param issue path of an issue that is not done. */
+const layersOf = (issue: string): Layer[] => [
+  { name: 'palette', path: '/', open: key('Control+k'), shows: dialog('Command palette') },
+  { name: 'list of shortcuts', path: '/', open: key('?'), shows: dialog('Keyboard shortcuts') },
+  { name: 'settings', path: '/', open: press('Settings and user'), shows: dialog('Settings') },
+  {
+    name: 'definition of a figure',
+    path: '/',
+    open: (page) =>
+      page
+        .getByRole('button', { name: /^Definition of/ })
+        .first()
+        .focus(),
+    shows: (page) => page.getByRole('tooltip'),
+  },
+  { name: 'menu of actions', path: issue, open: key('.'), shows: dialog(/^Actions on/) },
+  { name: 'consent to a retry', path: issue, open: key('r'), shows: dialog(/^Retry/) },
+  { name: 'reason of a move', path: issue, open: key('t'), shows: dialog(/^Move/) },
+  {
+    name: 'confirmation of a cancel',
+    path: issue,
+    open: key('c'),
+    shows: (page) => page.getByRole('alertdialog', { name: /^Cancel/ }),
+  },
+  {
+    name: 'peek',
+    path: `/issues?state=all&peek=${issue.slice('/issues/'.length)}`,
+    open: async () => {},
+    shows: (page) => page.getByRole('complementary').getByRole('toolbar', { name: 'Actions on the issue' }),
+  },
+  { name: 'new repository', path: '/system/config', open: press('Add a repository'), shows: dialog(/^Add/) },
+  { name: 'list of pages', path: '/', open: press('More'), shows: dialog('Pages'), below: 720 },
+  { name: 'new track', path: '/steering/tracks?repo=acme/repo-1', open: press('Add a track'), shows: dialog(/^Add/) },
+];
+
+/** Declares a test of all pages per width of the window. */
+export const checkPages = (widths: readonly number[]): void =>
+  inBrowser('the dashboard', () => {
+    test.each([...widths])(
+      'has no findings of axe, no refused resource and no sideways scroll at %d px',
+      async (width) => {
+        const { page, complaints } = await open(width, 'light');
+        await page.goto(address());
+        await logIn(page);
+        // The login has a heading as well; only the pages behind it have this button.
+        await page.getByRole('button', { name: /^Live/ }).waitFor();
+        for (const path of [...PAGES, ...TROUBLE, ...OTHERS]) {
+          await page.goto(`${address()}/#${path}`);
+          await page.getByRole('heading', { level: 1 }).waitFor();
+          await page.waitForLoadState('domcontentloaded');
+          expect([path, await findings(page)]).toEqual([path, []]);
+          const fits = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
+          expect([path, await page.evaluate(fits)]).toEqual([path, true]);
+        }
+        // Reads before the login are answered with 401.
+        expect(complaints.filter((text) => !text.includes('401'))).toEqual([]);
+      },
+      180_000,
+    );
   });
 
-  test.each([1440, 768, 360])(
-    'has no findings of axe, no refused resource and no sideways scroll at %d px',
-    async (width) => {
-      const { page, complaints } = await open(width, 'light');
-      await page.goto(address());
-      await logIn(page);
-      // The login has a heading as well; only the pages behind it have this button.
-      await page.getByRole('button', { name: /^Live/ }).waitFor();
-      for (const path of [...PAGES, ...TROUBLE, ...OTHERS]) {
-        await page.goto(`${address()}/#${path}`);
-        await page.getByRole('heading', { level: 1 }).waitFor();
-        await page.waitForLoadState('domcontentloaded');
-        expect([path, await findings(page)]).toEqual([path, []]);
-        const fits = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
-        expect([path, await page.evaluate(fits)]).toEqual([path, true]);
-      }
-      // Reads before the login are answered with 401.
-      expect(complaints.filter((text) => !text.includes('401'))).toEqual([]);
-    },
-    180_000,
-  );
-
-  test('opens pages and the palette by keyboard', async () => {
-    const { page } = await open(1440, 'light');
-    await page.goto(address());
-    await logIn(page);
-    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
-    // Together: the second key must follow within a moment, however busy the machine is.
-    await Promise.all([page.keyboard.press('g'), page.keyboard.press('i')]);
-    await page.getByRole('heading', { name: 'Issues', level: 1 }).waitFor();
-    await page.keyboard.press('Control+k');
-    await page.getByRole('dialog', { name: 'Command palette' }).waitFor();
-    expect(await findings(page)).toEqual([]);
-    await page.keyboard.type('dead');
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Dead letters', level: 1 }).waitFor();
+/** Declares a test of all layers per width of the window. */
+export const checkLayers = (widths: readonly number[]): void =>
+  inBrowser('the dashboard', () => {
+    test.each([...widths])(
+      'the page has no findings of axe and no refused resource when something is open over it at %d px',
+      async (width) => {
+        const { page, complaints } = await open(width, 'light');
+        const [issue] = (await api<Issues>('/api/issues?state=analyzing&limit=1')).items;
+        await page.goto(address());
+        await logIn(page);
+        await page.getByRole('button', { name: /^Live/ }).waitFor();
+        const found: unknown[] = [];
+        const layers = layersOf(`/issues/${issue?.repo}/${issue?.issueNumber}`);
+        for (const layer of layers.filter(({ below = Number.POSITIVE_INFINITY }) => width < below)) {
+          await page.goto(`${address()}/#${layer.path}`);
+          await page.getByRole('heading', { level: 1 }).waitFor();
+          if (layer.path.startsWith('/issues/'))
+            await page.getByRole('toolbar', { name: 'Actions on the issue' }).waitFor();
+          await layer.open(page);
+          await layer.shows(page).first().waitFor();
+          for (const finding of await findings(page)) found.push([layer.name, finding]);
+          await page.keyboard.press('Escape');
+        }
+        expect(found).toEqual([]);
+        // Reads before the login are answered with 401.
+        expect(complaints.filter((text) => !text.includes('401'))).toEqual([]);
+      },
+      180_000,
+    );
   });
-
-  test('chooses in the palette by arrows and pointer, and closes it by Escape and beside it', async () => {
-    const { page } = await open(1440, 'light');
-    await page.goto(address());
-    await logIn(page);
-    const palette = page.getByRole('dialog', { name: 'Command palette' });
-    const field = palette.getByRole('combobox', { name: 'Search pages, actions and issues' });
-    const chosen = () => palette.getByRole('option', { selected: true }).textContent();
-    const search = page.getByRole('button', { name: 'Search Ctrl K' });
-    await search.click();
-    await field.fill('re');
-    expect(await chosen()).toContain('Regressions');
-    await page.keyboard.press('ArrowDown');
-    expect(await chosen()).toContain('Retrieval');
-    await page.keyboard.press('ArrowUp');
-    await page.keyboard.press('ArrowUp');
-    expect(await chosen()).toContain('Pause or resume live updates');
-    await field.fill('zz');
-    await palette.getByText('Nothing found').waitFor();
-    await page.keyboard.press('Enter');
-    await page.keyboard.press('Escape');
-    await palette.waitFor({ state: 'detached' });
-    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Search Ctrl K');
-    await search.click();
-    await page.mouse.click(20, 700);
-    await palette.waitFor({ state: 'detached' });
-    await page.keyboard.press('Control+k');
-    await palette.getByRole('option', { name: 'Workers' }).click();
-    await page.getByRole('heading', { name: 'Workers', level: 1 }).waitFor();
-  });
-
-  interface Tracks {
-    tracks: { name: string; enabled: boolean; active_version: number }[];
-  }
-
-  test('adds a track, switches it off and on, writes a prompt and activates it', async () => {
-    const { page } = await open(1440, 'light');
-    await page.goto(`${address()}/#/steering/tracks?${REPO}`);
-    await logIn(page);
-    await page.getByRole('button', { name: 'Add a track' }).click();
-    await page.getByLabel('Name').fill('gaps');
-    expect(await findings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Add track gaps' }).click();
-    await page.getByRole('link', { name: 'gaps' }).click();
-    await page.getByRole('heading', { name: 'Track gaps', level: 1 }).waitFor();
-    const track = async () =>
-      (await api<Tracks>('/api/tracks?repo=acme/repo-1')).tracks.find(({ name }) => name === 'gaps');
-    expect(await track()).toMatchObject({ enabled: true, active_version: 0 });
-    await page.locator('label', { has: page.getByRole('switch', { name: 'Enable the track gaps' }) }).click();
-    await page.getByText('Accepted: disabled').waitFor();
-    expect(await track()).toMatchObject({ enabled: false });
-    await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('Accepted: undone').waitFor();
-    expect(await track()).toMatchObject({ enabled: true });
-    await page.locator('label', { hasText: /^on$/ }).waitFor();
-    await page.getByRole('button', { name: 'Write a version' }).click();
-    await page.getByLabel('Instructions to agents').fill('Prefer small tests.');
-    await page.getByRole('button', { name: 'Store a version' }).click();
-    await page.getByRole('button', { name: 'Activate version 1' }).click();
-    await page.getByRole('button', { name: 'Activate version 1 of gaps' }).click();
-    await page.getByText('version 1 is active').waitFor();
-    expect(await track()).toMatchObject({ active_version: 1 });
-  });
-
-  test('disables a repository at once and enables it again by undo', async () => {
-    const { page } = await open(360, 'dark');
-    await page.goto(`${address()}/#/system/config`);
-    await logIn(page);
-    const enabled = async () =>
-      (await api<{ items: { repo: string; enabled: boolean }[] }>('/api/repos')).items.find(
-        ({ repo }) => repo === 'acme/repo-1',
-      )?.enabled;
-    await page.locator('label', { has: page.getByRole('switch', { name: 'Import issues of acme/repo-1' }) }).click();
-    await page.getByText('Accepted: disabled').waitFor();
-    expect(await enabled()).toBe(false);
-    await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('Accepted: undone').waitFor();
-    expect(await enabled()).toBe(true);
-    await page.locator('label', { hasText: 'Enabled' }).first().waitFor();
-  });
-
-  test('writes a charter and shows its limits as sentences', async () => {
-    const { page } = await open(768, 'light');
-    await page.goto(`${address()}/#/steering/strategy?${REPO}`);
-    await logIn(page);
-    await page.getByRole('button', { name: 'Write a charter' }).click();
-    await page.getByLabel('Goals').fill('Fewer regressions.');
-    await page.getByLabel('Never increase').fill('epic, docs');
-    expect(await findings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Store the charter' }).click();
-    await page.getByText('Accepted: version 1 is in force').waitFor();
-    await page.getByText('Never increase epic, docs.').waitFor();
-    const { charter } = await api<{ charter: { envelope: object } }>('/api/strategy/acme/repo-1/charter');
-    expect(charter.envelope).toMatchObject({ avoid: ['epic', 'docs'], max_auto_size: 'small' });
-  });
-});
