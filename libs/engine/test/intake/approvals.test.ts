@@ -184,9 +184,11 @@ describe("a person's approval", () => {
     expect((await stage.issue()).state).toBe('human-review-ready');
   });
 
-  test('the dismissal of its review revokes an approval', async () => {
+  test('the dismissal of its own review alone revokes an approval', async () => {
     await reportReview(stage, OWN, { id: 77_001 });
     await finish(stage, await take(stage), mergeable(OLD));
+    await reportReview(stage, OWN, { id: 76_999, verdict: 'dismissed' });
+    expect((await stage.issue()).state).toBe('merge-pending');
     await reportReview(stage, OWN, { id: 77_001, verdict: 'dismissed' });
     expect(await last()).toBe('merge-pending -> human-review-ready (review-dismissed)');
     expect((await merges()).map(({ status }) => status)).toEqual(['discarded']);
