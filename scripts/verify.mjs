@@ -1,5 +1,5 @@
 /**
- * The checks of the repository: one line per step with its time, the output of those that fail, and Jest's own report.
+ * The checks of the repository: one line per step with its time, Jest's own report, and the output of steps that failed.
  * Every step runs, also after a failure; the exit status is 1 if any failed.
  *
  *   verify.mjs                    everything that an ordinary change can break
@@ -27,20 +27,19 @@ const types = [
   { name: 'types of the customers’ pages', argv: [bin('tsc'), '--noEmit', '-p', 'services/hosted-api/web'] },
 ];
 
-/** Two lanes for two cores; Jest comes after them and has both. */
-const lanes = [
-  [...types, { name: 'promises', argv: [bin('oxlint'), '--type-aware', '--deny-warnings'] }],
-  [
-    { name: 'format and lint', argv: [bin('biome'), 'check', '--error-on-warnings', '.'] },
-    { name: 'unused code and dependencies', argv: [bin('knip'), '--no-progress', '--no-config-hints'] },
-    { name: 'language of changed lines', argv: [process.execPath, 'scripts/checks/changed-language.mjs'] },
-    {
-      name: 'imports',
-      argv: [bin('depcruise'), 'libs', 'services', '--config', '.dependency-cruiser.mjs', '--output-type', 'err'],
-    },
-    { name: 'generated files', argv: [process.execPath, 'scripts/generate.mjs', '--check'] },
-    { name: 'OpenAPI documents', argv: ['npm', 'run', '--loglevel=error', 'lint:openapi'], cwd: 'libs/contract' },
-  ],
+/** They run beside Jest, which waits for Postgres and for processes much of its time. */
+const checks = [
+  { name: 'format and lint', argv: [bin('biome'), 'check', '--error-on-warnings', '.'] },
+  ...types,
+  { name: 'promises', argv: [bin('oxlint'), '--type-aware', '--deny-warnings'] },
+  { name: 'unused code and dependencies', argv: [bin('knip'), '--no-progress', '--no-config-hints'] },
+  { name: 'language of changed lines', argv: [process.execPath, 'scripts/checks/changed-language.mjs'] },
+  {
+    name: 'imports',
+    argv: [bin('depcruise'), 'libs', 'services', '--config', '.dependency-cruiser.mjs', '--output-type', 'err'],
+  },
+  { name: 'generated files', argv: [process.execPath, 'scripts/generate.mjs', '--check'] },
+  { name: 'OpenAPI documents', argv: ['npm', 'run', '--loglevel=error', 'lint:openapi'], cwd: 'libs/contract' },
 ];
 
 const running = new Set();
@@ -61,15 +60,18 @@ if (first === '--nightly') {
 } else if (first === '--changed') {
   await verifyChange(rest[0] ?? mainBranch());
 } else if (first === undefined) {
-  await finish((await Promise.all(lanes.map(runLane))).flat(), []);
+  await finish(runSteps(checks), []);
 } else {
   const paths = [first, ...rest];
   await finish([], paths.some((path) => path.includes('.nightly.')) ? [...NIGHTLY, ...paths] : paths);
 }
 
-/** Runs Jest, prints what failed and the counts, and sets the exit status. */
-async function finish(failed, argv, env = process.env) {
-  const counts = await runTests(argv, env);
+/** Runs Jest beside the steps (`argv` null = no test is affected), prints what failed and the counts, and sets the exit status. */
+async function finish(steps, argv, env = process.env) {
+  const tests = argv === null ? { passed: 0, failed: 0, skipped: 0 } : runTests(argv, env);
+  const [failures, counts] = await Promise.all([steps, tests]);
+  for (const { name, output } of failures) console.log(`\nFAILED ${name}\n${output.trimEnd()}`);
+  const failed = failures.map(({ name }) => name);
   if (counts.failed > 0) failed.push('tests');
   if (failed.length > 0) console.log(`\nFailed: ${failed.join(', ')}`);
   console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
@@ -81,7 +83,7 @@ async function verifyChange(ref) {
   const pages = files.some((file) => /\/web\//.test(file));
   const biome = ['check', '--error-on-warnings', '--no-errors-on-unmatched', ...files];
   const steps = [...(pages ? types : types.slice(0, 1)), { name: 'format and lint', argv: [bin('biome'), ...biome] }];
-  const failed = await runLane(files.length === 0 ? [] : steps);
+  const checked = runSteps(files.length === 0 ? [] : steps);
   const related = (code) =>
     execFileSync(process.execPath, [...jest, '--listTests', '--findRelatedTests', ...code], { cwd: root })
       .toString()
@@ -92,9 +94,7 @@ async function verifyChange(ref) {
     `${files.length} files differ from ${ref}: ${selected.length} of the ${dependent} test files that depend on them run, ` +
       'those of their packages and capabilities. `npm test` runs all.',
   );
-  if (selected.length > 0) return finish(failed, ['--runTestsByPath', ...selected]);
-  console.log('0 passed, 0 failed, 0 skipped');
-  process.exitCode = failed.length > 0 ? 1 : 0;
+  return finish(checked, selected.length > 0 ? ['--runTestsByPath', ...selected] : null);
 }
 
 /** The main branch as the remote has it, or the local one. */
@@ -103,17 +103,15 @@ function mainBranch() {
   return ['origin/main', 'main'].find(known) ?? 'HEAD';
 }
 
-/** Runs the steps one after the other; returns the names of those that failed. */
-async function runLane(steps) {
+/** Runs the steps one after the other. @returns those that failed, with their output. */
+async function runSteps(steps) {
   const failures = [];
   for (const { name, argv, cwd = '.' } of steps) {
     const began = performance.now();
     const { status, output } = await capture(argv, join(root, cwd));
     const seconds = ((performance.now() - began) / 1000).toFixed(1).padStart(6);
     console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${seconds} s  ${name}`);
-    if (status === 0) continue;
-    console.log(`${output.trimEnd()}\n`);
-    failures.push(name);
+    if (status !== 0) failures.push({ name, output });
   }
   return failures;
 }

@@ -199,6 +199,12 @@ describe('cost', () => {
     other.used(tokens);
     expect(other.invocation('completed')).toMatchObject({ inputTokens: 1_000_000, costUsd: null });
   });
+
+  test('thinking tokens count as output', () => {
+    const meter = new UsageMeter({ model: 'm-1', provider: 'p', agent: 'a', prices });
+    meter.used({ ...tokens, thoughtTokens: 500_000 });
+    expect(meter.invocation('completed')).toMatchObject({ outputTokens: 1_500_000, costUsd: 4 });
+  });
 });
 
 describe('the sandbox', () => {

@@ -74,6 +74,9 @@ export async function runTestFile(file: TestFile): Promise<TestResult> {
   }
 }
 
+/** Returns the memory of this process. */
+export const residentBytes = (): number => process.memoryUsage.rss();
+
 /**
  * Coverage as V8 counts it: stripping types keeps every position, so Jest's coverage reports need no source maps. It is
  * started before the first file of the process, for V8 counts blocks only in functions that were compiled later.

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -61,25 +61,44 @@ export interface SandboxEnvironment {
   end(): Promise<void>;
 }
 
+const GIT_ENV = { ...process.env, GIT_TERMINAL_PROMPT: '0' };
 const IDENTITY = ['-c', 'user.name=t', '-c', 'user.email=t@localhost', '-c', 'init.defaultBranch=main'];
 
 async function git(args: string[], cwd: string): Promise<string> {
-  const { stdout } = await run('git', [...IDENTITY, ...args], {
-    cwd,
-    env: { ...process.env, GIT_TERMINAL_PROMPT: '0' },
-  });
+  const { stdout } = await run('git', [...IDENTITY, ...args], { cwd, env: GIT_ENV });
   return stdout.trim();
 }
 
+/** Runs the commands of one shell: a large process takes long to start another one. @returns the last line of output. */
+async function shell(script: string, args: string[], cwd: string): Promise<string> {
+  const own = `set -e; git() { command git ${IDENTITY.join(' ')} "$@"; }`;
+  const { stdout } = await run('/bin/sh', ['-c', `${own}\n${script}`, 'sh', ...args], { cwd, env: GIT_ENV });
+  return stdout.trim().split('\n').at(-1) ?? '';
+}
+
+const SOURCE = `
+git init -q source
+cd source
+echo '# Shop' > README.md
+printf 'one\\ntwo\\nthree\\n' > list.txt
+git add .
+git commit -qm first`;
+
+/** Arguments: address of the repository, folder, branch, file, its text. */
+const PUSH = `
+git clone -q "$1" "$2"
+cd "$2"
+git checkout -q "$3" 2> /dev/null || git checkout -qb "$3"
+printf %s "$5" > "$4"
+git add .
+git commit -qm "change $4"
+git push -q origin "$3"
+git rev-parse HEAD`;
+
 /** Creates a git repository with one commit below `dir`. @returns its folder. */
 export async function makeSource(dir: string): Promise<string> {
-  const source = path.join(dir, 'source');
-  await git(['init', '-q', source], dir);
-  writeFileSync(path.join(source, 'README.md'), '# Shop\n');
-  writeFileSync(path.join(source, 'list.txt'), 'one\ntwo\nthree\n');
-  await git(['add', '.'], source);
-  await git(['commit', '-qm', 'first'], source);
-  return source;
+  await shell(SOURCE, [], dir);
+  return path.join(dir, 'source');
 }
 
 /** Starts a sandbox host with the repo `acme/shop`, which the bot and Anna may write to. `end()` stops it. */
@@ -127,13 +146,7 @@ export async function createSandboxEnvironment(options: Partial<SandboxOptions> 
     async push(branch, file, text, { repo, token } = { repo: 'acme/shop', token: BOT.token }) {
       const work = mkdtempSync(path.join(dir, 'work-'));
       const url = `${sandbox.url.replace('//', `//x:${token}@`)}/${repo}.git`;
-      await git(['clone', '-q', url, work], dir);
-      await git(['checkout', '-q', branch], work).catch(() => git(['checkout', '-qb', branch], work));
-      writeFileSync(path.join(work, file), text);
-      await git(['add', '.'], work);
-      await git(['commit', '-qm', `change ${file}`], work);
-      await git(['push', '-q', 'origin', branch], work);
-      return git(['rev-parse', 'HEAD'], work);
+      return shell(PUSH, [url, work, branch, file, text], dir);
     },
     async restart() {
       await sandbox.stop();

@@ -66,7 +66,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       loops.start();
     },
     async landed(names) {
-      await Promise.all(table.filter(({ name }) => names.includes(name)).map((loop) => loop.landed?.()));
+      await Promise.all(table.filter(({ name }) => names.includes(name)).map(async (loop) => loop.landed?.()));
     },
     async stop() {
       await loops.stop();

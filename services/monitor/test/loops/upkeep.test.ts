@@ -15,6 +15,27 @@ import { serveConnected } from '../support/served-app.ts';
 const database = testDatabase();
 
 describe('retention', () => {
+  test('drops the months of messages and of events each after the days of its own setting', async () => {
+    const { engine } = await makeBench(database.store, 'acme/shop');
+    const retention = { ...DEFAULT_SETTINGS.retention, messagesDays: 30, eventsDays: 365 };
+    engine.settings = () => ({ ...DEFAULT_SETTINGS, retention });
+    const partitions = async (table: string) => {
+      const { rows } = await sql<{
+        n: string;
+      }>`select count(*) n from pg_inherits where inhparent = ${table}::regclass`.execute(database.db);
+      return Number(rows[0]?.n);
+    };
+    const tick = () => runRetention(engine, silentLogger, new AbortController().signal);
+    await tick();
+    const before = [await partitions('agent_messages'), await partitions('pipeline_events')];
+    database.clock.now = new Date(Date.now() + 120 * 86_400_000);
+    await tick();
+    database.clock.now = null;
+    const after = [await partitions('agent_messages'), await partitions('pipeline_events')];
+    expect(after[0]).toBeLessThan(after[1] ?? 0);
+    expect(before[0]).toBe(before[1]);
+  });
+
   test('a table that cannot be cleaned does not keep the others from it, and fails the round', async () => {
     const { engine } = await makeBench(database.store, 'acme/shop');
     await sql`insert into webhook_deliveries (delivery_id, event, lane, events, received_at, processed_at)
