@@ -16,7 +16,7 @@ import {
 } from '@pipeline/worker';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { AGENTS } from './agents/presets.ts';
-import { SANDBOXES, type SandboxChoice } from './sandbox/sandbox.ts';
+import { SANDBOXES, type SandboxChoice } from './sandbox/choose-sandbox.ts';
 
 export interface AgentOptions
   extends Pick<RunnerOptions, 'server' | 'tokenEnv' | 'tokenFd' | 'user' | 'name' | 'workDir' | 'logDir' | 'logLevel'> {
