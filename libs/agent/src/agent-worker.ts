@@ -9,6 +9,8 @@ import { pathFolders } from './agents/problems.ts';
 import { checkAgent } from './check-agent.ts';
 import type { AgentOptions } from './options.ts';
 import { chooseSandbox } from './sandbox/choose-sandbox.ts';
+import { connectFrom, EgressProxy, readEgress } from './sandbox/egress.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
 import { DEFAULT_POLICY, PERMISSION_KINDS, PERMISSION_RULES } from './session/permissions.ts';
 import { agentHandler } from './tasks/handler.ts';
 import { agentsOf, RouteRule, router } from './tasks/routes.ts';
@@ -50,10 +52,7 @@ export async function agentWorker(options: AgentOptions, context: ProgramContext
     const home = user?.home ?? context.env.HOME ?? homedir();
     const path = pathFolders(context.env.PATH ?? '').join(delimiter);
     const env = { ...context.env, PATH: path };
-    const chosen = await chooseSandbox(options.sandbox, { path, user, readable: options.sandboxRead });
-    const { sandbox, warning } = chosen;
-    if (warning !== null) log.warn(warning);
-    if (!sandbox.isNamespace) log.warn(NO_NAMESPACE);
+    const sandbox = await sandboxOf(options, { env, user, log });
     const settings = { env, passedEnv: options.env, sandbox, home, graceMs: options.killGrace };
     const agents = agentsOf(routes, byDefault);
     if (options.check)
@@ -78,6 +77,20 @@ export async function agentWorker(options: AgentOptions, context: ProgramContext
   } catch (error) {
     return refuse((error as Error).message);
   }
+}
+
+type SandboxContext = Pick<ProgramContext, 'env' | 'user' | 'log'>;
+
+/** Returns the sandbox of the options. @throws Error when it cannot be used. */
+async function sandboxOf(options: AgentOptions, { env, user, log }: SandboxContext): Promise<Sandbox> {
+  const { egress: list, sandboxRead: readable } = options;
+  const proxy = list === undefined ? null : await EgressProxy.start(readEgress(list), connectFrom(env));
+  const place = { path: env.PATH ?? '', user, readable, egress: proxy?.socket ?? null };
+  const { sandbox, warning } = await chooseSandbox(options.sandbox, place);
+  if (proxy !== null && !sandbox.isConfined) throw new Error('--egress has no effect without bubblewrap');
+  if (warning !== null) log.warn(warning);
+  if (!sandbox.isNamespace) log.warn(NO_NAMESPACE);
+  return sandbox;
 }
 
 /** Reads the configuration of `pipeline-agent`. @throws Error naming the file and the problem. */

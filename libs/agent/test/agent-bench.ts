@@ -30,6 +30,7 @@ const { sandbox: strongest } = await chooseSandbox('auto', {
   path: process.env.PATH ?? '',
   user: null,
   readable: [ROOT, SCRIPTS],
+  egress: null,
 });
 
 /** Bubblewrap for the scripted agent; null where it cannot start, which is reported. */

@@ -122,7 +122,7 @@ describe('bubblewrap', () => {
   });
 
   test('throws with the way to install it when it is required and missing', async () => {
-    const options = { path: '/nowhere', user: null, readable: [] };
+    const options = { path: '/nowhere', user: null, readable: [], egress: null };
     expect(await chooseSandbox('auto', options)).toMatchObject({
       sandbox: { name: 'none' },
       warning: expect.stringContaining('not confined'),
@@ -134,7 +134,7 @@ describe('bubblewrap', () => {
     writeFileSync(join(root, 'bwrap'), '#!/bin/sh\necho "no permission to create a namespace" >&2; exit 1\n', {
       mode: 0o755,
     });
-    const options = { path: `${root}:${PATH}`, user: null, readable: [] };
+    const options = { path: `${root}:${PATH}`, user: null, readable: [], egress: null };
     expect((await chooseSandbox('auto', options)).warning).toContain('no permission to create a namespace');
     await expect(chooseSandbox('bubblewrap', options)).rejects.toThrow('cannot start a program on this machine');
   });

@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { CONFINER_ENV, envText, initCommand, type Launch, type RunAs, type TaskProgram } from '@pipeline/worker';
 import { pathFolders } from '../agents/problems.ts';
+import { forwarded } from './egress.ts';
 import { type BoxAccess, ProcessBox, type Sandbox } from './sandbox.ts';
 
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/opt', '/etc', '/nix'];
@@ -14,6 +15,8 @@ export interface BubblewrapOptions {
   user: RunAs | null;
   /** Further folders, only read: of an agent that is not on the PATH. */
   readable: readonly string[];
+  /** Socket of the proxy that is the only way to the network; null = the network of the machine is shared. */
+  egress: string | null;
 }
 
 /** Namespaces of a program: nothing in them has a right outside, and all of it ends with their first process. */
@@ -31,7 +34,7 @@ const CAPABILITIES = ['SETUID', 'SETGID', 'SETPCAP'].flatMap((name) => ['--cap-a
  * read-only, no other folders than those of the box and of programs on the PATH.
  */
 export function bubblewrap(options: BubblewrapOptions): Sandbox {
-  const { program, path, user, readable } = options;
+  const { program, path, user, readable, egress } = options;
   const fixed = [
     ...['--perms', '1777', '--tmpfs', '/tmp', '--tmpfs', '/run'],
     ...SYSTEM.filter((folder) => existsSync(folder)).flatMap((folder) => ['--ro-bind', folder, folder]),
@@ -40,15 +43,15 @@ export function bubblewrap(options: BubblewrapOptions): Sandbox {
   const launch =
     (access: BoxAccess) =>
     (task: TaskProgram): Launch => {
+      const { way, namespaces, run } = networkOf(access, egress, task);
       const own = [...access.readable.flatMap(readOnly), ...access.writable.flatMap(readWrite)];
-      const namespaces = [...NAMESPACES, ...(access.network ? [] : ['--unshare-net'])];
-      const view = [...fixed, ...own];
+      const view = [...fixed, ...way, ...own];
       const asUser = user === null ? null : asOtherUser(program, user, namespaces);
       const bwrap = asUser === null ? [...namespaces, ...DEVICES, ...view] : [...asUser.view, ...view];
       return {
-        command: [program, '--args', '4', '--', ...(asUser?.command ?? []), ...initCommand(task)],
+        command: [program, '--args', '4', '--', ...(asUser?.command ?? []), ...initCommand(run)],
         env: CONFINER_ENV,
-        inputs: [envText(task.env), bwrap.map((word) => `${word}\0`).join('')],
+        inputs: [envText(run.env), bwrap.map((word) => `${word}\0`).join('')],
         isNamespace: true,
         takesSigterm: false,
       };
@@ -60,6 +63,15 @@ export function bubblewrap(options: BubblewrapOptions): Sandbox {
     isNamespace: true,
     open: (access) => new ProcessBox(launch(access)),
   };
+}
+
+/** Returns what a program needs for its network: folders, namespaces, and a forwarder beside it. */
+function networkOf({ network }: BoxAccess, egress: string | null, task: TaskProgram) {
+  const own = [...NAMESPACES, '--unshare-net'];
+  if (!network) return { way: [], namespaces: own, run: task };
+  if (egress === null) return { way: [], namespaces: NAMESPACES, run: task };
+  const way = [...readOnly(process.execPath), ...readWrite(egress)];
+  return { way, namespaces: own, run: forwarded(egress, task) };
 }
 
 const DEVICES = ['--proc', '/proc', '--dev', '/dev'];
