@@ -224,3 +224,23 @@ test('the images are those that compose builds', () => {
   expect(image).toBe(`images.example.org/acme/pipeline-hosted-api@sha256:${'0'.repeat(64)}`);
   expect(containerOf(everything, 'monitor').image).toBe('images.example.org/acme/pipeline-monitor:0.1.0-rc.1');
 });
+
+test('a container of agents works on one task, in its own process namespace, and begins with empty folders', () => {
+  const { command = [], args, volumeMounts = [] } = containerOf(everything, 'agent');
+  expect(args).toContain('--once');
+  const [emptying = ''] = (command[2] ?? '').split(';');
+  expect(emptying.split(' ')).toEqual(expect.arrayContaining(volumeMounts.map(({ mountPath }) => mountPath)));
+  const [spec] = podsOf(everything).flatMap((pod) => (pod.component === 'agent' ? [pod.spec] : []));
+  expect(spec).not.toHaveProperty('shareProcessNamespace');
+});
+
+test('the proxy of agents compares names alone, and connects to no plain address', () => {
+  const rules = readFileSync(join(ROOT, 'deploy/agent/squid.conf'), 'utf8').split('\n');
+  expect(rules.filter((rule) => /^acl \S+ dst/.test(rule)).every((rule) => / dstdom\S+ -n /.test(rule))).toBe(true);
+  const patterns = (rules.find((rule) => rule.startsWith('acl address '))?.split(' -n ')[1] ?? '').split(' ');
+  const [first] = rules.filter((rule) => rule.startsWith('http_access'));
+  expect(first).toBe('http_access deny address');
+  const isAddress = (host: string) => patterns.some((pattern) => new RegExp(pattern).test(host));
+  expect(['127.0.0.1', '2130706433', '[::1]', '::ffff:10.0.0.1'].filter((host) => !isAddress(host))).toEqual([]);
+  expect(isAddress('api.anthropic.com')).toBe(false);
+});

@@ -13,6 +13,7 @@ interface Probe {
 export interface Container {
   readonly name: string;
   readonly image: string;
+  readonly command?: readonly string[];
   readonly args?: readonly string[];
   readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: unknown }[];
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];

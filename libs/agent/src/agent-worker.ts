@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
-import type { ProgramContext, ProgramWork } from '@pipeline/worker';
+import { delimiter } from 'node:path';
+import { NO_NAMESPACE, type ProgramContext, type ProgramWork } from '@pipeline/worker';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { agentOf, reportedName } from './agents/presets.ts';
+import { pathFolders } from './agents/problems.ts';
 import { checkAgent } from './check-agent.ts';
 import type { AgentOptions } from './options.ts';
-import { chooseSandbox } from './sandbox/sandbox.ts';
+import { chooseSandbox } from './sandbox/choose-sandbox.ts';
+import { connectFrom, EgressProxy, readEgress } from './sandbox/egress.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
 import { DEFAULT_POLICY, PERMISSION_KINDS, PERMISSION_RULES } from './session/permissions.ts';
 import { agentHandler } from './tasks/handler.ts';
 import { agentsOf, RouteRule, router } from './tasks/routes.ts';
@@ -38,34 +41,19 @@ const Config = z.strictObject({
 });
 type AgentConfig = z.output<typeof Config>;
 
-/** Folders of a home folder with the settings and logins of the known agents. */
-const AGENT_FOLDERS = [
-  '.claude',
-  '.claude.json',
-  '.codex',
-  '.gemini',
-  '.config/opencode',
-  '.local/share/opencode',
-  '.config/goose',
-];
-
 /** Creates the handler of `pipeline-agent` from its options, and names its agents. Ends the program for a wrong setting, agent or key. */
 export async function agentWorker(options: AgentOptions, context: ProgramContext): Promise<ProgramWork> {
-  const { env, user, log, secrets, refuse } = context;
+  const { user, log, secrets, refuse } = context;
   try {
     const { routes, permissions, prices, identity } = readConfig(options.config);
     const { model = null, mode = null } = options;
     const agent = { ...agentOf(options.agent ?? ''), label: options.agentName };
     const byDefault = { agent, model, mode };
-    const home = user?.home ?? env.HOME ?? homedir();
-    const agentHome = AGENT_FOLDERS.map((folder) => join(home, folder));
-    const sandbox = chooseSandbox(options.sandbox, {
-      path: env.PATH ?? '',
-      home,
-      agentHome,
-      readable: options.sandboxRead,
-    });
-    const settings = { env, passedEnv: options.env, user, sandbox, graceMs: options.killGrace };
+    const home = user?.home ?? context.env.HOME ?? homedir();
+    const path = pathFolders(context.env.PATH ?? '').join(delimiter);
+    const env = { ...context.env, PATH: path };
+    const sandbox = await sandboxOf(options, { env, user, log });
+    const settings = { env, passedEnv: options.env, sandbox, home, graceMs: options.killGrace };
     const agents = agentsOf(routes, byDefault);
     if (options.check)
       for (const each of agents) {
@@ -89,6 +77,20 @@ export async function agentWorker(options: AgentOptions, context: ProgramContext
   } catch (error) {
     return refuse((error as Error).message);
   }
+}
+
+type SandboxContext = Pick<ProgramContext, 'env' | 'user' | 'log'>;
+
+/** Returns the sandbox of the options. @throws Error when it cannot be used. */
+async function sandboxOf(options: AgentOptions, { env, user, log }: SandboxContext): Promise<Sandbox> {
+  const { egress: list, sandboxRead: readable } = options;
+  const proxy = list === undefined ? null : await EgressProxy.start(readEgress(list), connectFrom(env));
+  const place = { path: env.PATH ?? '', user, readable, egress: proxy?.socket ?? null };
+  const { sandbox, warning } = await chooseSandbox(options.sandbox, place);
+  if (proxy !== null && !sandbox.isConfined) throw new Error('--egress has no effect without bubblewrap');
+  if (warning !== null) log.warn(warning);
+  if (!sandbox.isNamespace) log.warn(NO_NAMESPACE);
+  return sandbox;
 }
 
 /** Reads the configuration of `pipeline-agent`. @throws Error naming the file and the problem. */

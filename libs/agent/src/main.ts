@@ -31,6 +31,7 @@ void runProgram({
             user: context.user,
             gitCredentials: true,
             logs: context.logs,
+            log: context.log,
           }),
         },
 });

@@ -16,7 +16,7 @@ import {
 } from '@pipeline/worker';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { AGENTS } from './agents/presets.ts';
-import { SANDBOXES, type SandboxChoice } from './sandbox/sandbox.ts';
+import { SANDBOXES, type SandboxChoice } from './sandbox/choose-sandbox.ts';
 
 export interface AgentOptions
   extends Pick<RunnerOptions, 'server' | 'tokenEnv' | 'tokenFd' | 'user' | 'name' | 'workDir' | 'logDir' | 'logLevel'> {
@@ -37,6 +37,7 @@ export interface AgentOptions
   depth: number;
   sandbox: SandboxChoice;
   sandboxRead: string[];
+  egress?: string;
   env: string[];
   gitTokenEnv: string;
   check: boolean;
@@ -118,6 +119,7 @@ export function agentCommand(version: string): Command {
         .argParser(folders)
         .default([] as string[], 'none'),
     )
+    .option('--egress <file>', 'file with the hosts that confined agents may connect to, one per line (default: all)')
     .option('--user <name>', 'run the agent as this user; requires root')
     .addOption(
       new Option('--env <names>', 'further environment variables that the agent gets')

@@ -9,7 +9,7 @@ import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { agentOf } from '../src/agents/presets.ts';
 import { checkAgent } from '../src/check-agent.ts';
-import { noSandbox } from '../src/sandbox/sandbox.ts';
+import { noSandbox } from '../src/sandbox/choose-sandbox.ts';
 import { AgentBench } from './agent-bench.ts';
 
 const ADAPTERS = ['@agentclientprotocol/claude-agent-acp@0.101.0', '@zed-industries/codex-acp@0.16.0'];
@@ -49,8 +49,8 @@ afterAll(() => rmSync(home, { recursive: true }));
 const settings = (env: Record<string, string> = {}) => ({
   env: { PATH: [join(FOLDER, 'node_modules/.bin'), process.env.PATH].join(delimiter), HOME: home, ...env },
   passedEnv: [],
-  user: null,
-  sandbox: noSandbox,
+  home,
+  sandbox: noSandbox(null),
   graceMs: 2_000,
 });
 

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
+import { chmodSync, mkdtempSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ClaimedTask } from '@pipeline/contract';
 import type { TaskType } from '@pipeline/domain';
@@ -9,13 +11,36 @@ import { silentLogger } from '@pipeline/runtime';
 import { type ScriptInput, scriptedAgentCommand } from '@pipeline/testing/scripted-agent';
 import type { RunRecord, TaskContext, Verdict } from '@pipeline/worker';
 import { agentOf } from '../src/agents/presets.ts';
-import { noSandbox } from '../src/sandbox/sandbox.ts';
+import { chooseSandbox, noSandbox } from '../src/sandbox/choose-sandbox.ts';
+import type { Sandbox } from '../src/sandbox/sandbox.ts';
 import { DEFAULT_POLICY } from '../src/session/permissions.ts';
 import { type AgentHandlerOptions, agentHandler } from '../src/tasks/handler.ts';
 
 const run = promisify(execFile);
 const IDENTITY = { GIT_AUTHOR_NAME: 'p', GIT_AUTHOR_EMAIL: 'p@localhost' };
 const COMMITTER = { GIT_COMMITTER_NAME: 'p', GIT_COMMITTER_EMAIL: 'p@localhost' };
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Scripts of agents, which confined agents read as well. */
+export const SCRIPTS = mkdtempSync(join(tmpdir(), 'agent-scripts-'));
+chmodSync(SCRIPTS, 0o755);
+
+const { sandbox: strongest } = await chooseSandbox('auto', {
+  path: process.env.PATH ?? '',
+  user: null,
+  readable: [ROOT, SCRIPTS],
+  egress: null,
+});
+
+/** Bubblewrap for the scripted agent; null where it cannot start, which is reported. */
+export const BUBBLEWRAP: Sandbox | null = strongest.isConfined ? strongest : null;
+if (BUBBLEWRAP === null) process.stderr.write('SKIPPED: tests of bubblewrap, which cannot start here\n');
+
+/** The sandboxes of this machine whose programs cannot outlive their task. */
+export const BOXES = [BUBBLEWRAP, noSandbox(null)].flatMap((box) =>
+  box?.isNamespace ? [{ name: box.name, box }] : [],
+);
 
 export interface BenchRun {
   verdict: Verdict;
@@ -127,7 +152,7 @@ export class AgentBench {
   /** Writes a script. @returns the command of an agent that performs it. */
   async agent(script: ScriptInput): Promise<string> {
     this.#made += 1;
-    const path = join(this.dir, `script-${this.#made}.json`);
+    const path = join(SCRIPTS, `script-${basename(this.dir)}-${this.#made}.json`);
     await writeFile(path, JSON.stringify(script));
     return scriptedAgentCommand(path);
   }
@@ -139,8 +164,8 @@ export class AgentBench {
     const handler = agentHandler({
       env: { PATH: process.env.PATH ?? '', HOME: this.dir, SECRET_OF_HOST: 'do-not-pass' },
       passedEnv: [],
-      user: null,
-      sandbox: noSandbox,
+      home: this.dir,
+      sandbox: noSandbox(null),
       policy: DEFAULT_POLICY,
       prices: [],
       graceMs: 300,

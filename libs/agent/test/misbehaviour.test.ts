@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { until } from '@pipeline/testing/until';
 import { agentOf } from '../src/agents/presets.ts';
-import { AgentBench } from './agent-bench.ts';
+import { AgentBench, SCRIPTS } from './agent-bench.ts';
 
 let bench: AgentBench;
 beforeEach(async () => {
@@ -19,9 +19,9 @@ const review = async () => {
   return bench.task('review', { pr: { number: 1, url: '', headSha, headRef: 'svc/issue-7', title: 'T', body: '' } });
 };
 const limits = { maxTurns: null, budgetUsd: null, timeMs: 30_000 };
-/** Processes whose command line contains the folder of the bench. */
+/** Scripted agents of this file. */
 async function leftovers(): Promise<string> {
-  const child = spawn('pgrep', ['-f', `scripted-agent/main.ts ${bench.dir}`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn('pgrep', ['-f', `scripted-agent/main.ts ${SCRIPTS}`], { stdio: ['ignore', 'pipe', 'inherit'] });
   let out = '';
   child.stdout.on('data', (chunk) => {
     out += chunk;

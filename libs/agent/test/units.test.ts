@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CreateTerminalRequest } from '@agentclientprotocol/sdk/unstable';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AgentName, TASK_TYPES } from '@pipeline/domain';
 import fc from 'fast-check';
@@ -11,9 +10,7 @@ import { findProgram, missingKey, missingProgram } from '../src/agents/problems.
 import { AGENT_TASKS, packageTemplate, renderPrompt } from '../src/prompts/prompt.ts';
 import { Quoter, sectionsOf } from '../src/prompts/sections.ts';
 import { parseVerdict, verdictRequest } from '../src/prompts/verdict.ts';
-import { bubblewrap, chooseSandbox, noSandbox, type TaskProgram } from '../src/sandbox/sandbox.ts';
 import { isGitInternal, isInside } from '../src/session/paths.ts';
-import { Terminals } from '../src/session/terminals.ts';
 import { UsageMeter } from '../src/session/usage.ts';
 import { router } from '../src/tasks/routes.ts';
 import { AgentBench } from './agent-bench.ts';
@@ -204,95 +201,6 @@ describe('cost', () => {
     const meter = new UsageMeter({ model: 'm-1', provider: 'p', agent: 'a', prices });
     meter.used({ ...tokens, thoughtTokens: 500_000 });
     expect(meter.invocation('completed')).toMatchObject({ outputTokens: 1_500_000, costUsd: 4 });
-  });
-});
-
-describe('the sandbox', () => {
-  test('binds only the work tree for writing and hides the home folder', () => {
-    const sandbox = bubblewrap({
-      program: '/usr/bin/bwrap',
-      path: `${root}:/usr/bin`,
-      home: '/home/x',
-      agentHome: [],
-      readable: ['/srv/agent'],
-    });
-    const program = { command: ['agent', 'acp'] as const, env: { API_KEY: 'a key' } };
-    const { command, env, input } = sandbox.confine(program, { tree: '/work/tree', readable: ['/work/objects'] });
-    expect(command).toEqual(['/usr/bin/bwrap', '--args', '3', '--', 'agent', 'acp']);
-    expect(env).toEqual({ PATH: '/usr/bin:/bin' });
-    const words = (input ?? '').split('\0');
-    expect(words.join(' ')).toContain('--setenv API_KEY a key');
-    expect(words.join(' ')).toContain(
-      '--ro-bind /work/objects /work/objects --bind /work/tree /work/tree --chdir /work/tree',
-    );
-    expect(words.join(' ')).toContain('--ro-bind /srv/agent /srv/agent');
-    expect(words.filter((word) => word === '--bind')).toHaveLength(1);
-    expect(words).not.toContain('/home');
-  });
-
-  describe('bubblewrap', () => {
-    const program = findProgram('bwrap', process.env.PATH ?? '');
-    const confined = (given: string) => {
-      const [tree, home] = [join(root, 'tree'), join(root, 'home')];
-      mkdirSync(home, { recursive: true });
-      writeFileSync(join(home, 'secret'), 'of the home folder');
-      const options = { path: process.env.PATH ?? '', home, agentHome: [], readable: [] };
-      const sandbox = bubblewrap({ program: given, ...options });
-      return new Terminals({
-        root: tree,
-        env: { PATH: process.env.PATH ?? '' },
-        user: null,
-        confine: (each, cwd) => sandbox.confine(each, { tree, readable: [], cwd }),
-      });
-    };
-    const outputOf = async (given: string, request: Partial<CreateTerminalRequest> & { command: string }) => {
-      const terminals = confined(given);
-      const id = terminals.create({ sessionId: 's', ...request });
-      await terminals.wait(id);
-      const { output } = terminals.output(id);
-      await terminals.close();
-      return output;
-    };
-
-    test('hides files outside the work tree and refuses writes when it is installed', async () => {
-      if (program === null) return void process.stderr.write('SKIPPED: bubblewrap is not installed\n');
-      const output = await outputOf(program, { command: `cat ${root}/home/secret; touch /etc/made; touch made; ls` });
-      expect(output.split('\n')).toEqual(expect.arrayContaining(['made', 'src']));
-      expect(output).not.toContain('of the home folder');
-      expect(output).toMatch(/secret: No such file[\s\S]*\/etc\/made.*Read-only/);
-    });
-
-    test('leaves a program no capability, no further namespace and no writable system folder', async () => {
-      if (program === null) return void process.stderr.write('SKIPPED: bubblewrap is not installed\n');
-      const command = 'grep CapBnd /proc/self/status; mount -o remount,rw /usr; unshare --user true; env';
-      const output = await outputOf(program, { command, env: [{ name: 'GIVEN', value: 'to the program' }] });
-      expect(output).toContain('CapBnd:\t0000000000000000');
-      expect(output).toMatch(/mount: .*denied[\s\S]*unshare failed/);
-      expect(output).toContain('GIVEN=to the program');
-    });
-
-    test.each([
-      'LD_PRELOAD',
-      'LD_AUDIT',
-      'LD_LIBRARY_PATH',
-      'DYLD_INSERT_LIBRARIES',
-      'NODE_OPTIONS',
-      'BASH_ENV',
-      'PATH',
-      'A=B',
-      '',
-    ])('refuses the variable "%s" of a terminal, which would load code into programs', (name) => {
-      const confine = (each: TaskProgram) => noSandbox.confine(each, { tree: root, readable: [] });
-      const terminals = new Terminals({ root, env: {}, user: null, confine });
-      const start = () => terminals.create({ sessionId: 's', command: 'true', env: [{ name, value: './x.so' }] });
-      expect(start).toThrow(/command line|letters, digits/);
-    });
-  });
-
-  test('a required sandbox that is not installed is an error with the way to install it', () => {
-    const options = { path: '/nowhere', home: '/home/x', agentHome: [], readable: [] };
-    expect(chooseSandbox('auto', options).name).toBe('none');
-    expect(() => chooseSandbox('bubblewrap', options)).toThrow('apt-get install bubblewrap');
   });
 });
 

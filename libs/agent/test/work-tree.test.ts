@@ -2,12 +2,14 @@ import { statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { until } from '@pipeline/testing/until';
-import { filesOf } from '../src/git/checkout.ts';
 import { Mirror } from '../src/git/mirror.ts';
 import { git } from '../src/git/run-git.ts';
 import { startingPoint } from '../src/git/starting-point.ts';
+import { taskFolders } from '../src/git/tree-folders.ts';
 import { WorkTree } from '../src/git/work-tree.ts';
-import { AgentBench } from './agent-bench.ts';
+import { noSandbox } from '../src/sandbox/choose-sandbox.ts';
+import type { AgentHandlerOptions } from '../src/tasks/handler.ts';
+import { AgentBench, BUBBLEWRAP } from './agent-bench.ts';
 
 const FILES = { 'README.md': '# Shop\n', 'src/list.txt': 'one\n', 'src/deep/a.txt': 'a\n', '.gitignore': 'cache/\n' };
 const ALLOW_ALL = { read: 'allow', edit: 'allow', execute: 'allow', fetch: 'allow', other: 'allow' } as const;
@@ -19,16 +21,23 @@ beforeEach(async () => {
 });
 afterEach(() => bench.close());
 
-const TREE = 'work/tasks/1/tree';
-const inode = (path: string) => statSync(join(bench.dir, TREE, path)).ino;
+const uid = BUBBLEWRAP?.user?.uid ?? process.getuid?.();
+const inode = (path: string) => statSync(join(bench.dir, `work/tasks/1/user-${uid}/tree`, path)).ino;
+/** Files are kept where agents do not reach their index. */
+const confined = BUBBLEWRAP === null ? {} : { sandbox: BUBBLEWRAP };
+const whenConfined = BUBBLEWRAP === null ? test.skip : test;
 
 /** Runs a task whose agent runs a command in the work tree. @returns what the command printed. */
-async function inTree(command: string): Promise<string> {
-  const printed = join(bench.dir, 'printed');
-  const script = { turns: [[{ run: { command: `(${command}) > ${printed} 2>&1` } }, ANALYZED]] };
-  const { verdict } = await bench.run(bench.task('analyze'), script, { policy: ALLOW_ALL });
+async function inTree(command: string, options: Partial<AgentHandlerOptions> = {}): Promise<string> {
+  const script = { turns: [[{ run: { command: `(${command}) 2>&1` } }, ANALYZED]] };
+  const { verdict, texts } = await bench.run(bench.task('analyze'), script, { policy: ALLOW_ALL, ...options });
   expect(verdict).toMatchObject({ outcome: 'analyzed' });
-  return bench.read('printed');
+  return (
+    texts
+      .find((text) => text.startsWith('exit '))
+      ?.replace(/^exit \d+\n/, '')
+      .replace(/```json[\s\S]*$/, '') ?? ''
+  );
 }
 
 const STATE =
@@ -49,32 +58,34 @@ describe('the work tree of the next task in a slot', () => {
     ['a file that became a folder', 'rm README.md; mkdir README.md; touch README.md/x'],
     ['a removed folder', 'rm -r src'],
     ['another mode', 'chmod 755 src/list.txt; chmod 000 src/deep'],
-    ['locks and a broken index', 'touch .git/index.lock ../index.lock; echo x > ../index'],
+    ['locks and a broken index', 'touch .git/index.lock ../store/index.lock; echo x > ../store/index'],
     [
       'a changed ignore rule and a sparse checkout',
       'echo "*" > .gitignore; git update-index --skip-worktree src/list.txt; rm src/list.txt',
     ],
   ])('contains nothing of %s', async (_name, damage) => {
-    const before = await inTree(STATE);
-    await inTree(damage);
-    expect(await inTree(STATE)).toBe(before);
+    for (const options of [{}, confined]) {
+      const before = await inTree(STATE, options);
+      await inTree(damage, options);
+      expect(await inTree(STATE, options)).toBe(before);
+    }
   });
 
-  test('does not follow a symbolic link of the repository to a large folder', async () => {
+  whenConfined('does not follow a symbolic link of the repository to a large folder', async () => {
     await bench.person('checkout', '-q', 'main');
     symlinkSync('/', join(bench.dir, 'person/root'));
     await bench.commit('Link', {});
-    await inTree('echo two > src/list.txt');
+    await inTree('echo two > src/list.txt', confined);
     const kept = inode('README.md');
-    expect(await inTree('cat src/list.txt')).toBe('one\n');
+    expect(await inTree('cat src/list.txt', confined)).toBe('one\n');
     expect(inode('README.md')).toBe(kept);
   });
 
-  test('keeps the files that have not changed and takes those that the host has now', async () => {
-    await inTree('echo two > src/list.txt');
+  whenConfined('keeps the files that have not changed and takes those that the host has now', async () => {
+    await inTree('echo two > src/list.txt', confined);
     const kept = inode('README.md');
     await bench.commit('Three', { 'src/list.txt': 'three\n' });
-    expect(await inTree('cat src/list.txt')).toContain('three');
+    expect(await inTree('cat src/list.txt', confined)).toContain('three');
     expect(inode('README.md')).toBe(kept);
   });
 
@@ -83,17 +94,19 @@ describe('the work tree of the next task in a slot', () => {
     const mirror = new Mirror({ folder: bench.dir, slug: 'acme/shop', cloneUrl: bench.host, depth: 50, env });
     const start = await startingPoint(bench.task('develop'), mirror, { credentials: null, signal: bench.stop.signal });
     const identity = { name: 'Bot', email: 'bot@localhost' };
-    const folder = join(bench.dir, 'task');
-    const second = () => Math.floor(statSync(join(filesOf(folder), 'src/list.txt')).mtimeMs / 1000);
+    const sandbox = noSandbox(null);
+    const folders = await taskFolders(join(bench.dir, 'task'), sandbox);
+    const place = { mirror, folders, sandbox, env, signal: bench.stop.signal };
+    const second = () => Math.floor(statSync(join(folders.tree, 'src/list.txt')).mtimeMs / 1000);
     const edited = async (): Promise<WorkTree> => {
-      const tree = await WorkTree.create({ mirror, folder, start, env, user: null, identity });
+      const tree = await WorkTree.create({ ...place, start, identity });
       const before = second();
       writeFileSync(join(tree.dir, 'src/list.txt'), 'two\n');
       return second() === before ? tree : edited();
     };
     const tree = await edited();
     await until('the second of the checkout is over', () => Date.now() >= (second() + 1) * 1000);
-    expect(await tree.commit('Two')).toMatchObject({ changedFiles: ['src/list.txt'] });
+    expect(await tree.commit(await tree.stored(), 'Two')).toMatchObject({ changedFiles: ['src/list.txt'] });
     expect(await git(['status', '--porcelain'], { cwd: tree.dir, env })).toBe(' M src/list.txt\n');
   });
 });

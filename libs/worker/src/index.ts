@@ -1,10 +1,20 @@
 export * from './client/client.ts';
 export { type GitCredentials, gitEnv } from './client/git-env.ts';
 export type { AgentLogs } from './exec/agent-log.ts';
-export { killGroup, killOnSignal, runChild } from './exec/child.ts';
-export { execHandler } from './exec/exec.ts';
+export {
+  type ChildEnd,
+  CONFINER_ENV,
+  ContainedProcess,
+  envText,
+  initCommand,
+  type Launch,
+  type TaskProgram,
+} from './exec/contained.ts';
+export { execHandler, NO_NAMESPACE } from './exec/exec.ts';
 export { type LineSplitter, splitLines } from './exec/output.ts';
-export { envOf, type RunAs, spawnAs } from './exec/user.ts';
+export { processStarter } from './exec/process-namespace.ts';
+export { type FinishedProgram, outputOf, type ProgramLimits, type RunningProgram } from './exec/program-output.ts';
+export { envOf, type RunAs } from './exec/user.ts';
 export * from './options.ts';
 export { type Program, type ProgramContext, type ProgramWork, runProgram } from './run-program.ts';
 export type { RunRecord } from './tasks/recorder.ts';

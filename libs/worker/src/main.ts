@@ -12,7 +12,7 @@ await runProgram({
   options,
   version: manifest.version,
   env: process.env,
-  handler: ({ env, user, logs }) => ({
+  handler: ({ env, user, log, logs }) => ({
     agents: options.agents,
     handler: execHandler({
       command: options.exec,
@@ -24,6 +24,7 @@ await runProgram({
       user,
       gitCredentials: options.gitCredentials,
       logs,
+      log,
     }),
   }),
 });

@@ -132,9 +132,9 @@ export function runnerCommand(version: string): Command {
     .addHelpText('after', AFTER);
 }
 
-/** Returns the default work directory of a program and a worker name. */
+/** Returns the default work directory of a program and a worker name: in a folder of this user, see `makeWorkFolder`. */
 export const defaultWorkDir = (program: string, name: string): string =>
-  join(tmpdir(), program, name.replace(/[^A-Za-z0-9._-]+/g, '-'));
+  join(tmpdir(), `${program}-${process.getuid?.() ?? 0}`, name.replace(/^\.+|[^A-Za-z0-9._-]+/g, '-'));
 
 /** Returns the parsed options with defaults. */
 export function runnerOptions(command: Command): RunnerOptions {

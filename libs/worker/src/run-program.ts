@@ -1,7 +1,7 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLogger, type Logger, makeFolder } from '@pipeline/runtime';
+import { createLogger, type Logger } from '@pipeline/runtime';
 import type { Command } from 'commander';
 import { createWorkerClient, isUnauthorized } from './client/client.ts';
 import { AgentLogs } from './exec/agent-log.ts';
@@ -10,6 +10,7 @@ import { type RunAs, runAs } from './exec/user.ts';
 import type { RunnerOptions } from './options.ts';
 import { createWorker, type Worker } from './tasks/runner.ts';
 import type { TaskHandler } from './tasks/task-run.ts';
+import { makeWorkFolder } from './work-folder.ts';
 
 /** Turns off the inspector that any process of the same user can start with SIGUSR1. */
 const NO_INSPECTOR = '--disable-sigusr1';
@@ -68,12 +69,12 @@ export async function runProgram(program: Program): Promise<void> {
   const refuse = (message: string): never => command.error(`error: ${message}`, { exitCode: EXIT_CONFIG });
   const { token, secrets, env } = takeSecrets(program, refuse);
   // The default is in a world-writable folder, and the work directory is transferred to that user.
-  if (options.user !== undefined && command.getOptionValueSource('workDir') === undefined)
-    refuse('--user requires --work-dir');
+  const isDefaultFolder = command.getOptionValueSource('workDir') === undefined;
+  if (options.user !== undefined && isDefaultFolder) refuse('--user requires --work-dir');
   if (!isHidden()) restartHidden({ env, token: [token, ...secrets].join('\n') });
   const user = attempt(() => (options.user === undefined ? null : runAs(options.user)), refuse);
   attempt(
-    () => makeFolder(options.workDir),
+    () => makeWorkFolder(options.workDir, isDefaultFolder),
     (message) => refuse(`--work-dir ${options.workDir} cannot be used: ${message}`),
   );
   const log = createLogger({ process: command.name(), level: options.logLevel }).child({ worker: options.name });

@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiFailure } from '@pipeline/contract';
+import { processStarter } from '../src/exec/process-namespace.ts';
 import type { TaskContext } from '../src/tasks/task-run.ts';
 import type { Verdict } from '../src/tasks/verdict.ts';
 import { refusal } from './fake-service.ts';
@@ -19,7 +21,13 @@ const endless = (_: unknown, { signal }: TaskContext) =>
   new Promise<Verdict>((resolve) => signal.addEventListener('abort', () => resolve(ANALYZED)));
 
 /** A program with a child of its own; both ids are in a file when progress is reported. */
-const FAMILY = `sleep 600 & echo "$! $$" > ../pids; echo '{"type":"progress","status":"born"}'; trap '' TERM; wait; sleep 600`;
+/** The process id in the namespace of the machine. */
+const OWN_PID = 'read pid rest < /proc/self/stat';
+const FAMILY = [
+  `sh -c '${OWN_PID}; echo $pid > ../child; exec sleep 600' & ${OWN_PID}`,
+  'while ! [ -s ../child ]; do :; done; echo "$(cat ../child) $pid" > ../pids',
+  `echo '{"type":"progress","status":"born"}'; trap '' TERM; wait; sleep 600`,
+].join('; ');
 
 async function family(): Promise<number[]> {
   await bench.service.call('reportProgress');
@@ -281,10 +289,20 @@ describe('leaving', () => {
   });
 });
 
-test('a program that outlives its shell in the background is ended with it', async () => {
-  bench.service.add('analyze');
-  const { ended } = bench.exec(`sleep 600 & echo $! > ../pid`, { once: true });
-  await ended;
-  expect(bench.service.of('completeTask')).toHaveLength(1);
-  expect(isAlive(Number(await readFile(`${bench.dir}/pid`, 'utf8')))).toBe(false);
+const leavesGroups = processStarter(null).isNamespace ? test : test.skip;
+describe('a process that a program leaves behind', () => {
+  const endsWithItsTask = async (start: string) => {
+    const mark = `600.${process.pid}${Math.trunc(performance.now())}`;
+    bench.service.add('analyze');
+    const { ended } = bench.exec(`${start} sleep ${mark} & while ! pgrep -f 'sleep ${mark}' > ../found; do :; done`, {
+      once: true,
+    });
+    await ended;
+    expect(await readFile(`${bench.dir}/found`, 'utf8')).toMatch(/\d/);
+    expect(bench.service.of('completeTask')).toHaveLength(1);
+    expect(spawnSync('pgrep', ['-fx', `sleep ${mark}`], { encoding: 'utf8' }).stdout).toBe('');
+  };
+
+  test('ends with its task when it runs in the background', () => endsWithItsTask(''));
+  leavesGroups('ends with its task when it has left session and process group', () => endsWithItsTask('setsid setsid'));
 });

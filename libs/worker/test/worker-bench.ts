@@ -75,6 +75,7 @@ export class WorkerBench {
       user: null,
       gitCredentials,
       logs: new AgentLogs(logDir ?? null),
+      log: silentLogger,
     });
     return this.start({ handler, ...rest });
   }

@@ -1,5 +1,14 @@
 import { parseArgsStringToArgv } from 'string-argv';
 
+/** The login of an agent among its settings. */
+export interface Login {
+  /** Folder of the settings in the home folder. */
+  folder: string;
+  /** Variable that names another folder; null = none. */
+  variable: string | null;
+  files: readonly string[];
+}
+
 /** An agent of the Agent Client Protocol: how it is started, installed and authenticated. */
 export interface AgentPreset {
   name: string;
@@ -13,6 +22,8 @@ export interface AgentPreset {
   keys: readonly string[];
   /** Further variables that the agent reads. */
   variables: readonly string[];
+  /** Files with its login, which each task gets a copy of; null = none. */
+  login: Login | null;
   /** Provider of the model, as recorded with costs. */
   provider: string;
   /** Session mode in which the agent requests permissions; null = its default. */
@@ -27,7 +38,8 @@ export const AGENTS = {
     command: ['claude-agent-acp'],
     install: 'npm install --global @agentclientprotocol/claude-agent-acp',
     keys: ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_AUTH_TOKEN'],
-    variables: ['ANTHROPIC_BASE_URL', 'ANTHROPIC_MODEL', 'CLAUDE_CONFIG_DIR'],
+    variables: ['ANTHROPIC_BASE_URL', 'ANTHROPIC_MODEL'],
+    login: { folder: '.claude', variable: 'CLAUDE_CONFIG_DIR', files: ['.credentials.json'] },
     provider: 'anthropic',
     mode: 'default',
   },
@@ -36,7 +48,8 @@ export const AGENTS = {
     command: ['codex-acp'],
     install: 'npm install --global @zed-industries/codex-acp',
     keys: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
-    variables: ['OPENAI_BASE_URL', 'CODEX_HOME'],
+    variables: ['OPENAI_BASE_URL'],
+    login: { folder: '.codex', variable: 'CODEX_HOME', files: ['auth.json'] },
     provider: 'openai',
     mode: null,
   },
@@ -46,6 +59,7 @@ export const AGENTS = {
     install: 'npm install --global @google/gemini-cli',
     keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
     variables: ['GOOGLE_CLOUD_PROJECT', 'GOOGLE_GENAI_USE_VERTEXAI'],
+    login: { folder: '.gemini', variable: null, files: ['oauth_creds.json', 'google_accounts.json'] },
     provider: 'google',
     mode: null,
   },
@@ -55,6 +69,7 @@ export const AGENTS = {
     install: 'npm install --global opencode-ai',
     keys: PROVIDER_KEYS,
     variables: ['OPENCODE_CONFIG'],
+    login: { folder: '.local/share/opencode', variable: null, files: ['auth.json'] },
     provider: 'opencode',
     mode: null,
   },
@@ -64,6 +79,7 @@ export const AGENTS = {
     install: 'see https://block.github.io/goose/docs/getting-started/installation',
     keys: PROVIDER_KEYS,
     variables: ['GOOSE_PROVIDER', 'GOOSE_MODEL'],
+    login: { folder: '.config/goose', variable: null, files: ['secrets.yaml'] },
     provider: 'goose',
     mode: null,
   },
@@ -93,6 +109,7 @@ export function agentOf(text: string): AgentPreset {
     install: null,
     keys: [],
     variables,
+    login: null,
     provider: UNKNOWN_PROVIDER,
     mode: null,
   };

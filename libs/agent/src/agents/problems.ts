@@ -2,13 +2,19 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { AgentPreset } from './presets.ts';
 
-/** Returns the path of a program as a shell finds it; null when it is not on the PATH. */
+/**
+ * Returns the path of a program as a shell finds it; null when it is not on the PATH. Folders that are not absolute are left
+ * out: they may be those of an agent.
+ */
 export function findProgram(program: string, path: string): string | null {
   const candidates = program.includes('/')
     ? [isAbsolute(program) ? program : resolve(program)]
-    : path.split(delimiter).map((folder) => join(folder, program));
+    : pathFolders(path).map((folder) => join(folder, program));
   return candidates.find(isExecutable) ?? null;
 }
+
+/** Returns the absolute folders of a PATH. */
+export const pathFolders = (path: string): string[] => path.split(delimiter).filter((folder) => isAbsolute(folder));
 
 function isExecutable(path: string): boolean {
   try {

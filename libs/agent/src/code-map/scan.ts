@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import {
   type FileSymbol,
   MAX_MAPPED_FILES,
@@ -10,7 +8,6 @@ import {
 import type { RunRecord } from '@pipeline/worker';
 import type { Mirror } from '../git/mirror.ts';
 import { names } from '../git/run-git.ts';
-import type { WorkTree } from '../git/work-tree.ts';
 
 const MAX_NAME = 200;
 
@@ -101,24 +98,32 @@ const MAX_FILE_BYTES = 2 * 1024 * 1024;
 
 export interface ScanContext {
   mirror: Mirror;
-  tree: WorkTree;
+  /** Commit of the default branch. */
+  commit: string;
   record(record: RunRecord): void;
+  signal: AbortSignal;
 }
 
 /**
  * Records the files of the default branch and what each declares, without a model. @returns the result of the outcome
  * `scanned`, to which the recorded parts are added.
  */
-export async function scan({ mirror, tree, record }: ScanContext): Promise<Record<string, unknown>> {
-  const headSha = tree.start.base;
+export async function scan({ mirror, commit: headSha, record, signal }: ScanContext): Promise<Record<string, unknown>> {
   const blobs = await listBlobs(mirror, headSha);
   const listed = blobs.slice(0, MAX_MAPPED_FILES);
   const status = `Mapping ${listed.length} of ${blobs.length} files`;
   record({ type: 'progress', status, details: null });
   const part = new Part(record);
-  for (const { path, sha, size } of listed) {
+  const isRead = ({ path, size }: Blob) => languageOf(path) !== null && size <= MAX_FILE_BYTES;
+  const texts = mirror.blobs(
+    listed.filter(isRead).map(({ sha }) => sha),
+    signal,
+  );
+  for (const blob of listed) {
+    const { path, sha, size } = blob;
     const language = languageOf(path);
-    const text = language === null || size > MAX_FILE_BYTES ? null : await readText(join(tree.dir, path));
+    const bytes = isRead(blob) ? (await texts.next()).value : undefined;
+    const text = bytes ? textOf(bytes) : null;
     const symbols = text === null ? [] : symbolsOf(language, text).map((symbol) => ({ path, ...symbol }));
     part.add({ path, language, sha, size, summary: null }, symbols);
   }
@@ -126,8 +131,16 @@ export async function scan({ mirror, tree, record }: ScanContext): Promise<Recor
   return { headSha, truncated: listed.length < blobs.length, files: [], symbols: [] };
 }
 
-/** The regular files of a commit; sizes in bytes. */
-async function listBlobs(mirror: Mirror, commit: string): Promise<{ path: string; sha: string; size: number }[]> {
+/** A regular file of a commit. */
+interface Blob {
+  path: string;
+  sha: string;
+  /** Bytes. */
+  size: number;
+}
+
+/** The regular files of a commit. */
+async function listBlobs(mirror: Mirror, commit: string): Promise<Blob[]> {
   return names(await mirror.git(['ls-tree', '-r', '-l', '-z', commit])).flatMap((entry) => {
     const [, mode, sha = '', size, path = ''] = /^(\d+) \w+ (\w+) +(\S+)\t(.*)$/s.exec(entry) ?? [];
     return mode?.startsWith('100') && path.length <= MAX_PATH ? [{ path, sha, size: Number(size) }] : [];
@@ -135,9 +148,8 @@ async function listBlobs(mirror: Mirror, commit: string): Promise<{ path: string
 }
 
 /** Returns the text of a file; null when it is not UTF-8. */
-async function readText(path: string): Promise<string | null> {
-  const bytes = await readFile(path).catch(() => null);
-  if (bytes === null || bytes.includes(0)) return null;
+function textOf(bytes: Buffer): string | null {
+  if (bytes.includes(0)) return null;
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {

@@ -1,11 +1,17 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { GitCredentials } from '@pipeline/worker';
-import { git, gitEnvironment, names } from './run-git.ts';
+import { GitFailure, git, gitEnvironment, names } from './run-git.ts';
 
 const SHA = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
 const DEEPEN_BY = 500;
+const MAX_PACK_BYTES = 1024 * 1024 * 1024;
+const MAX_ERRORS = 4_000;
 
 export interface MirrorOptions {
   /** Folder of all mirrors. */
@@ -35,6 +41,11 @@ export class Mirror {
   constructor(options: MirrorOptions) {
     this.#options = options;
     this.dir = join(options.folder, `${options.slug.replace('/', '__')}.git`);
+  }
+
+  /** Folder of the objects. */
+  get objects(): string {
+    return join(this.dir, 'objects');
   }
 
   /** Fetches these branches, without the ones that the host does not have. @returns the commit of each branch. */
@@ -105,9 +116,33 @@ export class Mirror {
     await git(args, { cwd: this.dir, env, signal: access.signal });
   }
 
+  /** Returns the tree of a commit or tree. */
+  async treeOf(name: string): Promise<string> {
+    return (await this.git(['rev-parse', '--verify', `${name}^{tree}`])).trim();
+  }
+
+  /**
+   * Adds the objects of a pack that a box made, unless one of them is damaged, not allowed in a repository or refers to an
+   * object that is missing. @throws GitFailure
+   */
+  async receive(pack: Readable): Promise<void> {
+    const args = ['index-pack', '--stdin', '--fix-thin', '--strict', `--max-input-size=${MAX_PACK_BYTES}`];
+    const options = { cwd: this.dir, env: gitEnvironment(this.#options.env) };
+    const child = spawn('git', args, { ...options, stdio: ['pipe', 'ignore', 'pipe'] });
+    let errors = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      errors = `${errors}${chunk}`.slice(-MAX_ERRORS);
+    });
+    const ended = once(child, 'close') as Promise<[number | null]>;
+    // The end of git names the problem.
+    await pipeline(pack, child.stdin).catch(() => undefined);
+    const [exitCode] = await ended;
+    if (exitCode !== 0) throw new GitFailure(`the files were refused: ${errors.trim()}`, exitCode, '');
+  }
+
   /** Runs git in the mirror, without credentials. */
-  git(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
-    return git(args, { cwd: this.dir, env: { ...gitEnvironment(this.#options.env), ...env } });
+  git(args: readonly string[], env: Readonly<Record<string, string>> = {}, input = ''): Promise<string> {
+    return git(args, { cwd: this.dir, env: { ...gitEnvironment(this.#options.env), ...env }, input });
   }
 
   /** Returns the commit of a name; null when the mirror does not have it. */
@@ -119,6 +154,24 @@ export class Mirror {
   async fileOf(commit: string, path: string): Promise<string | null> {
     const type = (await this.git(['ls-tree', '--format=%(objectmode)', commit, '--', path]).catch(() => '')).trim();
     return /^100/.test(type) ? this.git(['cat-file', 'blob', `${commit}:${path}`]) : null;
+  }
+
+  /** Returns the content of blobs, in their order. */
+  async *blobs(ids: readonly string[], signal: AbortSignal): AsyncGenerator<Buffer, undefined> {
+    const options = { cwd: this.dir, env: gitEnvironment(this.#options.env), signal };
+    const child = spawn('git', ['cat-file', '--batch', '--buffer'], { ...options, stdio: ['pipe', 'pipe', 'ignore'] });
+    child.on('error', () => undefined);
+    child.stdin.on('error', () => undefined).end(ids.map((id) => `${id}\n`).join(''));
+    let left: Buffer = Buffer.alloc(0);
+    for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+      left = Buffer.concat([left, chunk]);
+      for (let next = firstBlob(left); next !== null; next = firstBlob(left)) {
+        yield next.bytes;
+        left = next.left;
+      }
+    }
+    signal.throwIfAborted();
+    return undefined;
   }
 
   async #heads(branches: readonly string[], { credentials, signal }: HostAccess): Promise<Map<string, string>> {
@@ -161,4 +214,13 @@ export class Mirror {
     this.#queue = next.catch(() => undefined);
     return next;
   }
+}
+
+/** Splits the first object off the output of `cat-file --batch`: a line with its size, the content, and a line break. */
+function firstBlob(output: Buffer): { bytes: Buffer; left: Buffer } | null {
+  const head = output.indexOf('\n');
+  if (head < 0) return null;
+  const size = Number(output.toString('latin1', 0, head).split(' ')[2]);
+  const [from, end] = [head + 1, head + 1 + size];
+  return output.length > end ? { bytes: output.subarray(from, end), left: output.subarray(end + 1) } : null;
 }

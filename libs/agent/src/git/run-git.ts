@@ -1,17 +1,19 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { type GitCredentials, gitEnv, type RunAs, spawnAs } from '@pipeline/worker';
+import { type GitCredentials, gitEnv } from '@pipeline/worker';
 
 const run = promisify(execFile);
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
 /**
- * Settings for every git command: no hooks, no file watcher and no filters of a repository run, because the work tree is
- * written by an agent.
+ * Settings for every git command: no hooks, no file watcher, no attributes and ignore rules of the machine. Filters need a
+ * configuration, and no file with one is read.
  */
 const SETTINGS: readonly [string, string][] = [
   ['core.hooksPath', '/dev/null'],
   ['core.fsmonitor', 'false'],
+  ['core.attributesFile', '/dev/null'],
+  ['core.excludesFile', '/dev/null'],
   ['core.autocrlf', 'false'],
   ['core.quotePath', 'false'],
   ['diff.ignoreSubmodules', 'all'],
@@ -21,25 +23,23 @@ const SETTINGS: readonly [string, string][] = [
   ['advice.addEmbeddedRepo', 'false'],
 ];
 
-/**
- * Returns the environment of git. With credentials the configuration of the machine is not read; without them it is,
- * because it may contain a credential helper or SSH settings.
- */
+/** Returns the environment of git, which reads no configuration of the machine: it may name programs, and credentials. */
 export function gitEnvironment(
   parent: Readonly<Record<string, string>>,
   credentials: GitCredentials | null = null,
 ): Record<string, string> {
   const kept = Object.entries(parent).filter(([name]) => !name.startsWith('GIT_'));
-  const isolated = credentials === null ? {} : { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
   const settings = SETTINGS.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
     [`GIT_CONFIG_VALUE_${index}`, value],
   ]);
   const env = {
     ...Object.fromEntries(kept),
-    ...isolated,
     ...Object.fromEntries(settings),
     GIT_CONFIG_COUNT: String(SETTINGS.length),
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_ATTR_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
     LC_ALL: 'C',
   };
@@ -63,16 +63,17 @@ export interface GitOptions {
   cwd: string;
   env: Readonly<Record<string, string>>;
   signal?: AbortSignal | undefined;
-  /** null = user of this process. */
-  user?: RunAs | null;
+  /** Text for standard input. */
+  input?: string;
 }
 
 /** Runs git and returns its output. @throws GitFailure with the output of git, without credentials in addresses. */
-export async function git(args: readonly string[], { cwd, env, signal, user = null }: GitOptions): Promise<string> {
+export async function git(args: readonly string[], { cwd, env, signal, input = '' }: GitOptions): Promise<string> {
   try {
-    const options = { cwd, env, maxBuffer: MAX_OUTPUT, ...(signal && { signal }), ...spawnAs(user) };
-    const { stdout } = await run('git', [...args], options);
-    return stdout;
+    const options = { cwd, env, maxBuffer: MAX_OUTPUT, ...(signal && { signal }) };
+    const running = run('git', [...args], options);
+    running.child.stdin?.on('error', () => undefined).end(input);
+    return (await running).stdout;
   } catch (error) {
     signal?.throwIfAborted();
     const { code, stderr, stdout } = error as { code?: unknown; stderr?: string; stdout?: string };

@@ -1,11 +1,12 @@
-import { existsSync } from 'node:fs';
-import { cp, lchown, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RunAs } from '@pipeline/worker';
 import { AgentFailure } from '../agents/failures.ts';
-import { checkOut, filesOf, indexOf } from './checkout.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { checkOut } from './checkout.ts';
 import type { Mirror } from './mirror.ts';
-import { git, gitEnvironment, names } from './run-git.ts';
+import { GitFailure, names } from './run-git.ts';
+import type { TaskFolders } from './tree-folders.ts';
+import { TreeGit } from './tree-git.ts';
 
 /** Identity of the commits that the pipeline makes. */
 export interface CommitIdentity {
@@ -31,69 +32,115 @@ export interface StartingPoint {
 
 export interface WorkTreeOptions {
   mirror: Mirror;
-  /** Folder of the work tree. The next work tree in it replaces this one. */
-  folder: string;
+  /** The next work tree in these folders replaces this one. */
+  folders: TaskFolders;
   start: StartingPoint;
   env: Readonly<Record<string, string>>;
-  /** Owner of the files; null = user of this process. */
-  user: RunAs | null;
+  sandbox: Sandbox;
   identity: CommitIdentity;
+  signal: AbortSignal;
 }
 
 const MAX_CHANGED_FILES = 3_000;
 const MODE_GITLINK = '160000';
 
 /**
+ * Arguments: branch, folder of the objects, default branch and its commit, commit of the branch on the host or nothing,
+ * commit of the branch, name and address of commits. Input: the shallow commits of the mirror.
+ */
+const AGENT_REPOSITORY = `
+index=$GIT_INDEX_FILE
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+git init -q --template= -b "$1" .
+mkdir -p .git/objects/info
+printf '%s\\n' "$2" > .git/objects/info/alternates
+cat > .git/shallow
+[ -s .git/shallow ] || rm .git/shallow
+git update-ref "refs/remotes/origin/$3" "$4"
+[ -z "$5" ] || git update-ref "refs/remotes/origin/$1" "$5"
+git update-ref "refs/heads/$1" "$6"
+cp -p "$index" .git/index
+git config user.name "$7"
+git config user.email "$8"`;
+
+/**
+ * Stores the files as a tree. Arguments: files in which markers of conflicts are searched. Ignored files and the repository
+ * of the agent are not read; what is neither file, folder nor link is removed, because git would wait for a named pipe.
+ * The index is copied with its time: git compares the content of a file only if the file is not older than its index, and
+ * otherwise its size and times, which count whole seconds: beside a younger index, a change of the same size in the second
+ * of the checkout would not be seen.
+ */
+const WRITE_TREE = `
+find . -path ./.git -prune -o ! -type f ! -type d ! -type l -exec rm -f {} +
+cp -p "$GIT_INDEX_FILE" "$GIT_INDEX_FILE.commit"
+export GIT_INDEX_FILE="$GIT_INDEX_FILE.commit" GIT_LITERAL_PATHSPECS=1
+git add --all .
+printf '%s\\0' "$(git write-tree)"
+[ $# -eq 0 ] || git grep --cached -l -z -E '^(<<<<<<<|>>>>>>>) ' -- "$@" || :`;
+
+/** Input: the tree, and the one that the mirror has. */
+const PACK = 'exec git pack-objects -q --revs --thin --stdout';
+
+/** The files of a work tree. */
+export interface StoredFiles {
+  tree: string;
+  /** True = they are those of the starting point. */
+  isUnchanged: boolean;
+  /** Files of the starting point with conflicts that still contain markers of conflicts. */
+  unresolved: readonly string[];
+}
+
+/**
  * The work tree of one task. Its repository shares the objects of the mirror and is of no importance: the agent may change
- * its configuration and its hooks. Commits are made from the files alone, in the mirror with an index of its own.
+ * its configuration and its hooks. All commands on the files run in a box as their owner; the mirror receives a pack.
  */
 export class WorkTree {
   /** The folder that the agent works in. */
   readonly dir: string;
   readonly start: StartingPoint;
   readonly #options: WorkTreeOptions;
+  readonly #git: TreeGit;
 
   private constructor(options: WorkTreeOptions) {
+    const { folders, sandbox, mirror, env, signal } = options;
     this.#options = options;
+    this.#git = new TreeGit({ sandbox, folders, objects: mirror.objects, env, signal });
     this.start = options.start;
-    this.dir = filesOf(options.folder);
+    this.dir = folders.tree;
   }
 
   static async create(options: WorkTreeOptions): Promise<WorkTree> {
     const tree = new WorkTree(options);
-    const { mirror, folder, start, env, user, identity } = options;
-    await checkOut({ mirror, folder, tree: start.tree, user });
-    const repository = join(tree.dir, '.git');
-    // With an explicit repository git does not ask who owns the folder.
-    const own = (...args: string[]) =>
-      git(args, { cwd: tree.dir, env: { ...gitEnvironment(env), GIT_DIR: repository, GIT_WORK_TREE: tree.dir } });
-    await own('init', '-q', '--template=', '-b', start.branch);
-    await mkdir(join(repository, 'objects/info'), { recursive: true });
-    await writeFile(join(repository, 'objects/info/alternates'), `${join(mirror.dir, 'objects')}\n`);
-    const shallow = join(mirror.dir, 'shallow');
-    if (existsSync(shallow)) await cp(shallow, join(repository, 'shallow'));
+    const { mirror, folders, start, sandbox, identity } = options;
+    const { objects } = mirror;
+    // An unconfined agent reaches the index.
+    await checkOut({ git: tree.#git, folders, objects, tree: start.tree, reuse: sandbox.isConfined });
+    const shallow = await readFile(join(mirror.dir, 'shallow'), 'utf8').catch(() => '');
     const [first = start.base] = start.parents;
-    await own('update-ref', `refs/remotes/origin/${start.defaultBranch}`, start.base);
-    if (start.head !== null) await own('update-ref', `refs/remotes/origin/${start.branch}`, start.head);
-    await own('update-ref', `refs/heads/${start.branch}`, first);
-    await copyIndex(folder, join(repository, 'index'));
-    await own('config', 'user.name', identity.name);
-    await own('config', 'user.email', identity.email);
-    if (user !== null) await chownAll(repository, user);
+    const refs = [start.branch, objects, start.defaultBranch, start.base, start.head ?? '', first];
+    await tree.#git.shell(AGENT_REPOSITORY, [...refs, identity.name, identity.email], shallow);
     return tree;
   }
 
   /**
-   * Commits the files of the work tree on top of the starting point. @returns the commit and all files that differ from the
-   * default branch; null when nothing differs from the starting point.
-   * @throws AgentFailure for a nested repository or too many files.
+   * Stores the files inside the box. While the agent runs, the answer is a hint alone. @throws GitFailure for files that git
+   * cannot read.
    */
-  async commit(message: string): Promise<{ commit: string; changedFiles: string[] } | null> {
-    const { mirror, folder, start, identity } = this.#options;
-    const tree = await this.#writeTree();
+  async stored(): Promise<StoredFiles> {
+    const { mirror, start } = this.#options;
+    const [tree = '', ...unresolved] = names((await this.#git.shell(WRITE_TREE, start.conflicts)).toString('utf8'));
     const [first = start.base] = start.parents;
-    const before = (await mirror.git(['rev-parse', `${first}^{tree}`])).trim();
-    if (tree === before && start.parents.length < 2) return null;
+    const isUnchanged = start.parents.length < 2 && tree === (await mirror.treeOf(first));
+    return { tree, isUnchanged, unresolved };
+  }
+
+  /**
+   * Commits stored files on top of the starting point, after all programs of the task have ended. @returns the commit and
+   * all files that differ from the default branch. @throws AgentFailure for a nested repository or too many files.
+   */
+  async commit({ tree }: StoredFiles, message: string): Promise<{ commit: string; changedFiles: string[] }> {
+    const { mirror, start, identity } = this.#options;
+    await this.#fetch(tree);
     const changedFiles = await this.#changedFiles(tree);
     const { name, email } = identity;
     const author = {
@@ -102,37 +149,31 @@ export class WorkTree {
       GIT_COMMITTER_NAME: name,
       GIT_COMMITTER_EMAIL: email,
     };
-    const file = join(folder, 'message');
-    await writeFile(file, message);
     const parents = start.parents.flatMap((parent) => ['-p', parent]);
-    const commit = (await mirror.git(['commit-tree', ...parents, '-F', file, tree], author)).trim();
+    const commit = (await mirror.git(['commit-tree', ...parents, tree], author, message)).trim();
     return { commit, changedFiles };
   }
 
-  /** Returns the files of the given ones that still contain markers of conflicts. */
-  async unresolved(): Promise<string[]> {
+  /** Ends all programs that work on the files. */
+  end(): Promise<void> {
+    return this.#git.end();
+  }
+
+  /** Brings a tree from the box into the mirror. */
+  async #fetch(tree: string): Promise<void> {
     const { mirror, start } = this.#options;
-    if (start.conflicts.length === 0) return [];
-    const tree = await this.#writeTree();
-    const marked = await mirror
-      .git(['grep', '-l', '-z', '-E', '^(<<<<<<<|>>>>>>>) ', tree, '--', ...start.conflicts])
-      .catch(() => '');
-    return names(marked).map((name) => name.slice(tree.length + 1));
+    if (!/^[0-9a-f]{40,64}$/.test(tree)) throw new GitFailure('the work tree has no tree', null, tree);
+    const known = await mirror.treeOf(start.tree);
+    if (tree === known) return;
+    const packing = this.#git.stream(PACK, [], `${tree}\n^${known}\n`);
+    await mirror.receive(packing.stdout);
+    await packing.ended;
+    await mirror.treeOf(tree);
   }
 
   /** Files that differ between the default branch and a commit of the mirror. */
   async changedSince(commit: string): Promise<string[]> {
     return this.#changedFiles(commit);
-  }
-
-  /** Stores the files as a tree. Ignored files and the repository of the agent are not read. */
-  async #writeTree(): Promise<string> {
-    const { mirror, folder } = this.#options;
-    const index = join(folder, 'commit-index');
-    await copyIndex(folder, index);
-    const env = { GIT_INDEX_FILE: index, GIT_WORK_TREE: this.dir, GIT_DIR: mirror.dir };
-    await mirror.git(['-C', this.dir, 'add', '--all', '.'], env);
-    return (await mirror.git(['write-tree'], env)).trim();
   }
 
   async #changedFiles(tree: string): Promise<string[]> {
@@ -148,17 +189,4 @@ export class WorkTree {
       throw new AgentFailure('transient', `${entries.length} files changed; at most ${MAX_CHANGED_FILES} are possible`);
     return entries.map(({ path }) => path);
   }
-}
-
-/**
- * Copies the index with its time. Git compares the content of a file only if the file is not older than its index, and
- * otherwise its size and times, which count whole seconds: beside a younger index, a change of the same size in the second of
- * the checkout would not be seen.
- */
-const copyIndex = (folder: string, to: string): Promise<void> => cp(indexOf(folder), to, { preserveTimestamps: true });
-
-async function chownAll(path: string, user: RunAs): Promise<void> {
-  await lchown(path, user.uid, user.gid);
-  for (const entry of await readdir(path, { withFileTypes: true, recursive: true }))
-    await lchown(join(entry.parentPath, entry.name), user.uid, user.gid);
 }

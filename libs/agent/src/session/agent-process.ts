@@ -1,11 +1,6 @@
-import type { ChildProcessByStdio } from 'node:child_process';
-import { once } from 'node:events';
-import { Readable, type Stream, Transform, Writable } from 'node:stream';
+import { Readable, Transform, Writable } from 'node:stream';
 import { ndJsonStream } from '@agentclientprotocol/sdk/unstable';
-import { withDeadline } from '@pipeline/runtime';
-import { killGroup, killOnSignal, type RunAs, splitLines } from '@pipeline/worker';
-import { launch } from '../sandbox/launch.ts';
-import type { Launch } from '../sandbox/sandbox.ts';
+import { type ChildEnd, type RunningProgram, splitLines } from '@pipeline/worker';
 
 /** A longer message of an agent ends its task. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -13,49 +8,41 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const MAX_OUTPUT_BYTES = 512 * 1024 * 1024;
 const MAX_STDERR_LINE = 16 * 1024;
 const STDERR_TAIL_LINES = 20;
-const CLOSED_WITHIN_MS = 1_000;
 
 export interface AgentProcessOptions {
-  launch: Launch;
-  cwd: string;
-  /** null = user of this process. */
-  user: RunAs | null;
-  /** Milliseconds between SIGTERM and SIGKILL. */
+  program: RunningProgram;
+  /** Milliseconds between SIGTERM, where the program can receive it, and SIGKILL. */
   graceMs: number;
   onStderr(line: string): void;
 }
 
-/** The process of an agent, leader of a process group of its own, with its messages as a stream. */
+/** The process of an agent, with its messages as a stream. */
 export class AgentProcess {
   readonly messages: ReturnType<typeof ndJsonStream>;
   /** Settles when the process has ended or could not be started. */
   readonly ended: Promise<void>;
-  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly #program: RunningProgram;
   readonly #options: AgentProcessOptions;
   #end: string | null = null;
   #tail: string[] = [];
 
   constructor(options: AgentProcessOptions) {
     this.#options = options;
-    const { cwd, user } = options;
-    const child = launch(options.launch, { cwd, user, stdin: 'pipe' }) as ChildProcessByStdio<
-      Writable,
-      Readable,
-      Readable
-    >;
-    this.#child = child;
-    this.ended = endOf(child).then((end) => {
-      this.#end ??= end;
-      killGroup(child.pid, 'SIGKILL');
-    });
+    const { program } = options;
+    this.#program = program;
+    this.ended = program.ended
+      .then(describeEnd, (error: Error) => `the agent could not be started: ${error.message}`)
+      .then((end) => {
+        this.#end ??= end;
+      });
     const stderr = splitLines(
       { onLine: (line) => this.#stderrLine(line), onTooLong: (start) => this.#stderrLine(start) },
       MAX_STDERR_LINE,
     );
-    child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
-    child.stdin.on('error', () => undefined);
-    const bounded = child.stdout.pipe(outputLimit(() => this.#flooded()));
-    this.messages = ndJsonStream(toWebWritable(child.stdin), Readable.toWeb(bounded) as ReadableStream<Uint8Array>, {
+    program.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+    const bounded = program.stdout.pipe(outputLimit(() => this.#flooded()));
+    const input = toWebWritable(program.stdin as Writable);
+    this.messages = ndJsonStream(input, Readable.toWeb(bounded) as ReadableStream<Uint8Array>, {
       maxMessageBytes: MAX_MESSAGE_BYTES,
     });
   }
@@ -66,23 +53,16 @@ export class AgentProcess {
     return [this.#end, ...this.#tail].join('\n');
   }
 
-  /** Stops the process group: SIGTERM, then SIGKILL after the grace time. */
+  /** Ends the agent and waits for its end. */
   async stop(): Promise<void> {
-    const over = new AbortController();
-    const killed = killOnSignal(this.#child.pid, AbortSignal.abort(), this.#options.graceMs, over.signal);
+    await this.#program.stop(this.#options.graceMs);
     await this.ended;
-    over.abort();
-    await killed;
-    const streams: Stream[] = [this.#child.stdout, this.#child.stderr];
-    await withDeadline(Promise.all(streams.map(closed)), CLOSED_WITHIN_MS, 'reading the output').catch(() => {
-      this.#child.stdout.destroy();
-      this.#child.stderr.destroy();
-    });
+    await this.#program.drained();
   }
 
   #flooded(): void {
     this.#end = `the agent was stopped: it wrote more than ${MAX_OUTPUT_BYTES} bytes`;
-    killGroup(this.#child.pid, 'SIGKILL');
+    this.#program.kill();
   }
 
   #stderrLine(line: string): void {
@@ -91,18 +71,8 @@ export class AgentProcess {
   }
 }
 
-function endOf(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<string> {
-  return new Promise((resolve) => {
-    child.once('error', (error) => resolve(`the agent could not be started: ${error.message}`));
-    child.once('exit', (code, signal) =>
-      resolve(signal === null ? `the agent exited with code ${code}` : `the agent was ended by ${signal}`),
-    );
-  });
-}
-
-const closed = async (stream: Stream): Promise<void> => {
-  if (!(stream as Readable).closed) await once(stream, 'close');
-};
+const describeEnd = ({ exitCode, signal }: ChildEnd): string =>
+  signal === null ? `the agent exited with code ${exitCode}` : `the agent was ended by ${signal}`;
 
 function outputLimit(onExceeded: () => void): Transform {
   let bytes = 0;

@@ -1,78 +1,65 @@
-import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, readlink } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { RequestError } from '@agentclientprotocol/sdk/unstable';
-import type { RunAs } from '@pipeline/worker';
+import { CONFINER_ENV } from '@pipeline/worker';
+import type { Box } from '../sandbox/sandbox.ts';
 import { isGitInternal, isInside, realPath } from './paths.ts';
 
 const MAX_READ_BYTES = 16 * 1024 * 1024;
+/** A named pipe that took the place of a file ends a request, not the worker. */
+const WITHIN_MS = 20_000;
+
+const READ =
+  'if [ -f "$1" ]; then exec cat < "$1"; fi; [ -e "$1" ] || exit 4; echo "it is no regular file" >&2; exit 5';
+const WRITE =
+  'mkdir -p "$2"; if [ ! -e "$1" ] || [ -f "$1" ]; then exec cat > "$1"; fi; echo "it is no regular file" >&2; exit 5';
+const MISSING = 4;
 
 /**
- * The file methods of the protocol, limited to the work tree. The path is checked before a file is opened and again on the
- * open file, because the agent may replace a folder by a link in between.
+ * The file methods of the protocol, limited to the work tree. A program in the box of the agent reads and writes: it has no
+ * more rights than the agent, which may replace a folder by a link after the path was checked.
  */
 export class WorkTreeFiles {
   readonly #root: string;
-  readonly #user: RunAs | null;
+  readonly #box: Box;
 
-  /** @param user owner of created files; null = user of this process. */
-  constructor(root: string, user: RunAs | null) {
+  constructor(root: string, box: Box) {
     this.#root = root;
-    this.#user = user;
+    this.#box = box;
   }
 
   /** @param window first line, one-based, and number of lines; absent = the whole file. */
   async read(path: string, window: { line?: number | null; limit?: number | null } = {}): Promise<string> {
-    const file = await this.#open(path, constants.O_RDONLY);
-    try {
-      const { size } = await file.stat();
-      if (size > MAX_READ_BYTES) throw RequestError.invalidParams({ path }, `the file has ${size} bytes`);
-      const text = await file.readFile('utf8');
-      const { line, limit } = window;
-      if (line == null && limit == null) return text;
-      const from = Math.max(0, (line ?? 1) - 1);
-      return text
-        .split('\n')
-        .slice(from, limit == null ? undefined : from + limit)
-        .join('\n');
-    } finally {
-      await file.close();
-    }
+    this.#check(path);
+    const text = await this.#run(path, READ, '');
+    const { line, limit } = window;
+    if (line == null && limit == null) return text;
+    const from = Math.max(0, (line ?? 1) - 1);
+    return text
+      .split('\n')
+      .slice(from, limit == null ? undefined : from + limit)
+      .join('\n');
   }
 
   async write(path: string, content: string): Promise<void> {
     this.#check(path);
     if (isGitInternal(this.#root, path)) throw refused(path, 'belongs to git');
-    await mkdir(dirname(realPath(this.#absolute(path))), { recursive: true });
-    const file = await this.#open(path, constants.O_WRONLY | constants.O_CREAT);
-    try {
-      if (this.#user !== null) await file.chown(this.#user.uid, this.#user.gid);
-      await file.truncate();
-      await file.writeFile(content);
-    } finally {
-      await file.close();
-    }
-  }
-
-  #absolute(path: string): string {
-    return isAbsolute(path) ? path : resolve(this.#root, path);
+    await this.#run(path, WRITE, content);
   }
 
   #check(path: string): void {
     if (!isInside(this.#root, path)) throw refused(path, 'is outside the work tree');
   }
 
-  async #open(path: string, flags: number): Promise<FileHandle> {
-    this.#check(path);
-    const target = realPath(this.#absolute(path));
-    const file = await open(target, flags | constants.O_NOFOLLOW).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') throw RequestError.resourceNotFound(path);
-      throw RequestError.invalidParams({ path }, error.message);
-    });
-    const opened = await readlink(`/proc/self/fd/${file.fd}`).catch(() => realPath(target));
-    if (isInside(this.#root, opened)) return file;
-    await file.close();
-    throw refused(path, 'is outside the work tree');
+  async #run(path: string, script: string, input: string): Promise<string> {
+    const target = realPath(isAbsolute(path) ? path : resolve(this.#root, path));
+    const command = ['/bin/sh', '-euc', script, 'sh', target, dirname(target)] as const;
+    const limits = { input, maxBytes: MAX_READ_BYTES, timeoutMs: WITHIN_MS };
+    const { exitCode, stdout, stderr } = await this.#box
+      .run({ command, env: CONFINER_ENV, cwd: this.#root }, limits)
+      .catch((error: Error) => Promise.reject(refused(path, `cannot be used: ${error.message}`)));
+    if (exitCode === MISSING) throw RequestError.resourceNotFound(path);
+    if (exitCode !== 0) throw refused(path, `cannot be used: ${stderr.trim()}`);
+    return stdout.toString('utf8');
   }
 }
 

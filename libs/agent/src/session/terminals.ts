@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { isAbsolute, resolve } from 'node:path';
 import {
   type CreateTerminalRequest,
@@ -6,9 +5,8 @@ import {
   type TerminalExitStatus,
   type TerminalOutputResponse,
 } from '@agentclientprotocol/sdk/unstable';
-import { killGroup, type RunAs } from '@pipeline/worker';
-import { launch } from '../sandbox/launch.ts';
-import type { Launch, TaskProgram } from '../sandbox/sandbox.ts';
+import type { RunningProgram } from '@pipeline/worker';
+import type { Box } from '../sandbox/sandbox.ts';
 import { isInside } from './paths.ts';
 
 const MAX_TERMINALS = 16;
@@ -17,9 +15,7 @@ const MAX_KEPT_BYTES = 1024 * 1024;
 export interface TerminalsOptions {
   root: string;
   env: Readonly<Record<string, string>>;
-  user: RunAs | null;
-  /** Confines a program that starts in a folder. */
-  confine(program: TaskProgram, cwd: string): Launch;
+  box: Box;
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -50,7 +46,7 @@ export class Terminals {
 
   /** Starts a command. @returns its id. @throws RequestError for a folder outside the work tree, or too many terminals. */
   create({ command, args, env, cwd, outputByteLimit }: CreateTerminalRequest): string {
-    const { root, user, confine } = this.#options;
+    const { root, box } = this.#options;
     const folder = cwd == null ? root : isAbsolute(cwd) ? cwd : resolve(root, cwd);
     if (!isInside(root, folder)) throw RequestError.invalidParams({ cwd }, `${cwd} is outside the work tree`);
     if (this.#terminals.size >= MAX_TERMINALS)
@@ -58,8 +54,7 @@ export class Terminals {
     const own = variablesOf(env);
     // Without arguments the command is a line for the shell.
     const line: [string, ...string[]] = args && args.length > 0 ? [command, ...args] : ['/bin/sh', '-c', command];
-    const program = { command: line, env: { ...this.#options.env, ...own } };
-    const child = launch(confine(program, folder), { cwd: folder, user, stdin: 'ignore' });
+    const child = box.start({ command: line, env: { ...this.#options.env, ...own }, cwd: folder }, 'ignore');
     this.#created += 1;
     const id = `terminal-${this.#created}`;
     this.#terminals.set(id, new Terminal(child, Math.min(outputByteLimit ?? MAX_KEPT_BYTES, MAX_KEPT_BYTES)));
@@ -83,14 +78,6 @@ export class Terminals {
     this.#terminals.delete(id);
   }
 
-  /** Kills all commands and waits for their end. */
-  async close(): Promise<void> {
-    const open = [...this.#terminals.values()];
-    this.#terminals.clear();
-    for (const terminal of open) terminal.kill();
-    await Promise.all(open.map(({ ended }) => ended));
-  }
-
   #get(id: string): Terminal {
     const found = this.#terminals.get(id);
     if (!found) throw RequestError.resourceNotFound(id);
@@ -101,28 +88,25 @@ export class Terminals {
 /** A running command, with the last part of its output. */
 class Terminal {
   readonly ended: Promise<TerminalExitStatus>;
-  readonly #child: ChildProcess;
+  readonly #child: RunningProgram;
   readonly #limit: number;
   #kept = Buffer.alloc(0);
   #truncated = false;
   #status: TerminalExitStatus | null = null;
 
-  constructor(child: ChildProcess, limit: number) {
+  constructor(child: RunningProgram, limit: number) {
     this.#child = child;
     this.#limit = limit;
-    child.stdout?.on('data', (chunk: Buffer) => this.#add(chunk));
-    child.stderr?.on('data', (chunk: Buffer) => this.#add(chunk));
-    this.ended = new Promise((done) => {
-      const end = (status: TerminalExitStatus) => {
-        this.#status ??= status;
-        killGroup(child.pid, 'SIGKILL');
-        done(this.#status);
-      };
-      child.once('error', (error) => {
-        this.#add(Buffer.from(`${error.message}\n`));
-        end({ exitCode: 127, signal: null });
-      });
-      child.once('exit', (exitCode, signal) => end({ exitCode, signal }));
+    child.stdout.on('data', (chunk: Buffer) => this.#add(chunk));
+    child.stderr.on('data', (chunk: Buffer) => this.#add(chunk));
+    const failed = (error: Error) => {
+      this.#add(Buffer.from(`${error.message}\n`));
+      return { exitCode: 127, signal: null };
+    };
+    this.ended = child.ended.catch(failed).then(async (status) => {
+      await child.drained();
+      this.#status = status;
+      return status;
     });
   }
 
@@ -131,7 +115,7 @@ class Terminal {
   }
 
   kill(): void {
-    killGroup(this.#child.pid, 'SIGKILL');
+    this.#child.kill();
   }
 
   #add(chunk: Buffer): void {

@@ -1,13 +1,14 @@
 import { dirname } from 'node:path';
 import type { ClaimedTask } from '@pipeline/contract';
 import type { ModelPrice, STOP_REASONS } from '@pipeline/domain';
-import { envOf, failure, type RunAs, type TaskContext, type Verdict } from '@pipeline/worker';
-import { agentEnv, redactor, toolEnv } from '../agents/environment.ts';
+import { failure, type TaskContext, type Verdict } from '@pipeline/worker';
+import { agentEnv, redactor, type TaskUser, toolEnv } from '../agents/environment.ts';
 import { AgentFailure } from '../agents/failures.ts';
+import { hardened } from '../agents/node-agent.ts';
 import { type AgentPreset, reportedName, UNKNOWN_PROVIDER } from '../agents/presets.ts';
 import { findProgram, missingProgram } from '../agents/problems.ts';
 import { type AgentVerdict, parseVerdict, repeatedRequest } from '../prompts/verdict.ts';
-import type { Sandbox, TaskProgram } from '../sandbox/sandbox.ts';
+import type { Box, Sandbox } from '../sandbox/sandbox.ts';
 import { AgentProcess } from '../session/agent-process.ts';
 import { AgentSession, type SessionSettings } from '../session/agent-session.ts';
 import { WorkTreeFiles } from '../session/files.ts';
@@ -23,7 +24,6 @@ export interface RunSettings {
   env: Readonly<Record<string, string>>;
   /** Names of further variables for the agent. */
   passedEnv: readonly string[];
-  user: RunAs | null;
   sandbox: Sandbox;
   policy: PermissionPolicy;
   prices: readonly ModelPrice[];
@@ -39,14 +39,18 @@ export interface AgentRun {
   context: TaskContext;
   /** Work tree. */
   dir: string;
-  /** Folders outside the work tree that the agent may read. */
-  readable: readonly string[];
+  /** Place of the agent and its tools. */
+  box: Box;
+  /** User and home folder of the task. */
+  owner: TaskUser;
   prompt: string;
   limits: RunLimits;
   /** Extension data of the prompt. */
   meta: Record<string, unknown>;
-  /** Uses the verdict. A problem is returned to the agent, which may try again. */
-  accept(verdict: AgentVerdict): Promise<Verdict | { problem: string }>;
+  /** Returns what the agent has to change before its verdict can be used; null = nothing. The agent still runs. */
+  problemOf(verdict: AgentVerdict): Promise<string | null>;
+  /** Uses the verdict, after the end of everything in the box. */
+  accept(verdict: AgentVerdict): Promise<Verdict>;
 }
 
 /** Requests for a verdict after the first one. */
@@ -72,7 +76,9 @@ export async function runAgent(run: AgentRun): Promise<Verdict> {
   const attempt = new Attempt(run, { transcript, meter, watch, redact });
   let stopReason: StopReason = 'error';
   try {
-    const verdict = await attempt.verdict();
+    const given = await attempt.verdict();
+    await attempt.close();
+    const verdict = 'kind' in given ? given : await run.accept(given);
     stopReason = verdict.kind === 'outcome' ? 'completed' : 'no_progress';
     return verdict;
   } catch (error) {
@@ -111,25 +117,24 @@ class Attempt {
   #session: AgentSession | null = null;
 
   constructor(run: AgentRun, state: AttemptState) {
-    const { agent, settings, dir, readable, context } = run;
-    const { user, sandbox, passedEnv } = settings;
-    const confine = (program: TaskProgram, cwd = dir) => sandbox.confine(program, { tree: dir, readable, cwd });
+    const { agent, settings, dir, box, owner, context } = run;
     // Git of the agent must not find a repository above the work tree.
-    const own = { ...envOf(user), GIT_CEILING_DIRECTORIES: dirname(dir), TRACEPARENT: run.task.traceparent };
+    const own = { GIT_CEILING_DIRECTORIES: dirname(dir), TRACEPARENT: run.task.traceparent };
+    const env = { ...agentEnv(settings.env, agent, { task: owner, more: settings.passedEnv }), ...own };
     this.#run = run;
     this.#state = state;
-    this.#terminals = new Terminals({ root: dir, env: { ...toolEnv(settings.env), ...own }, user, confine });
+    this.#terminals = new Terminals({ root: dir, env: { ...toolEnv(settings.env, owner), ...own }, box });
+    const command = hardened(agent.command, settings.env.PATH ?? '');
     this.#process = new AgentProcess({
-      launch: confine({ command: agent.command, env: { ...agentEnv(settings.env, agent, passedEnv), ...own } }),
-      cwd: dir,
-      user,
+      program: box.start({ command, env, cwd: dir }, 'pipe'),
       graceMs: settings.graceMs,
       onStderr: (line) => context.log.debug('agent', { line: state.redact(line) }),
     });
   }
 
-  async verdict(): Promise<Verdict> {
-    const { prompt, accept, task } = this.#run;
+  /** Returns a verdict that has no problem, or a failure. */
+  async verdict(): Promise<AgentVerdict | Verdict> {
+    const { prompt, problemOf, task } = this.#run;
     const { transcript } = this.#state;
     await this.#open();
     let text = prompt;
@@ -137,24 +142,24 @@ class Attempt {
       const failed = await this.#turn(text);
       if (failed) return failed;
       const parsed = parseVerdict(task, transcript.takeAnswer());
-      const used = parsed.ok ? await accept(parsed.verdict) : parsed;
-      if (!('problem' in used)) return used;
+      const problem = parsed.ok ? await problemOf(parsed.verdict) : parsed.problem;
+      if (parsed.ok && problem === null) return parsed.verdict;
       if (repeats >= MAX_REPEATS)
-        return failure(`the agent gave no valid verdict in ${repeats + 1} turns; the last one: ${used.problem}`);
-      text = repeatedRequest(used.problem);
+        return failure(`the agent gave no valid verdict in ${repeats + 1} turns; the last one: ${problem}`);
+      text = repeatedRequest(problem ?? '');
     }
   }
 
   async close(): Promise<void> {
     this.#session?.close();
     await this.#process.stop();
-    await this.#terminals.close();
+    await this.#run.box.end();
   }
 
   async #open(): Promise<void> {
-    const { agent, dir, settings, session: wanted } = this.#run;
+    const { agent, dir, box, settings, session: wanted } = this.#run;
     const { transcript, meter, watch } = this.#state;
-    const files = new WorkTreeFiles(dir, settings.user);
+    const files = new WorkTreeFiles(dir, box);
     const opening = this.#converted(async () => {
       const session = await AgentSession.connect(this.#process, {
         root: dir,

@@ -9,25 +9,31 @@ import {
   type TaskHandler,
   type Verdict,
 } from '@pipeline/worker';
+import { toolEnv } from '../agents/environment.ts';
 import { AgentFailure } from '../agents/failures.ts';
 import { scan } from '../code-map/scan.ts';
 import { type HostAccess, Mirror } from '../git/mirror.ts';
 import { GitFailure } from '../git/run-git.ts';
 import { startingPoint } from '../git/starting-point.ts';
-import { type CommitIdentity, WorkTree } from '../git/work-tree.ts';
+import { type TaskFolders, taskFolders } from '../git/tree-folders.ts';
+import { type CommitIdentity, type StartingPoint, WorkTree } from '../git/work-tree.ts';
 import { isAgentTask, packageTemplate, renderPrompt, templatePath } from '../prompts/prompt.ts';
 import { sectionsOf } from '../prompts/sections.ts';
 import { verdictRequest } from '../prompts/verdict.ts';
+import type { Box } from '../sandbox/sandbox.ts';
 import { type RunSettings, runAgent } from './agent-run.ts';
 import type { RunLimits } from './limits.ts';
+import { copyLogin } from './login.ts';
 import { judgeMerge } from './merge.ts';
 import type { Route } from './routes.ts';
 import { runSetup } from './setup.ts';
-import { acceptVerdict } from './submission.ts';
+import { acceptVerdict, problemOf } from './submission.ts';
 
 export interface AgentHandlerOptions extends RunSettings {
   /** Mirrors and work trees are below it. */
   workDir: string;
+  /** Home folder of the operator, with the logins of agents. */
+  home: string;
   /** Returns the agent for a task. */
   route(task: ClaimedTask): Route;
   /** Limits beside those of the task; null = no limit. */
@@ -36,7 +42,7 @@ export interface AgentHandlerOptions extends RunSettings {
   depth: number;
   setupTimeoutMs: number;
   identity: CommitIdentity;
-  /** Token for the host where the service has no credentials; null = git uses those of the machine. */
+  /** Token for the host where the service has no credentials; null = none, as for a host that is reached by SSH. */
   gitToken: string | null;
 }
 
@@ -92,11 +98,20 @@ class TaskWork {
 
   async run(): Promise<Verdict> {
     const access = await this.#access();
-    if (this.#task.taskType === 'merge') return judgeMerge(this.#task, this.#mirror, access, this.#context);
-    const tree = await this.#createTree(access);
-    if (this.#task.taskType === 'code-map-scan') return this.#scan(tree);
-    await this.#setUp(tree);
-    return this.#work(tree);
+    const { taskType } = this.#task;
+    if (taskType === 'merge') return judgeMerge(this.#task, this.#mirror, access, this.#context);
+    const start = await startingPoint(this.#task, this.#mirror, access);
+    if (taskType === 'code-map-scan') return this.#scan(start);
+    const { workDir, env, sandbox, identity } = this.#options;
+    const folders = await taskFolders(join(resolve(workDir), 'tasks', `${this.#context.slot + 1}`), sandbox);
+    const { signal } = this.#context;
+    const tree = await WorkTree.create({ mirror: this.#mirror, folders, start, env, sandbox, identity, signal });
+    try {
+      await this.#setUp(tree, folders);
+      return await this.#work(tree, folders);
+    } finally {
+      await tree.end();
+    }
   }
 
   async #access(): Promise<HostAccess> {
@@ -110,36 +125,32 @@ class TaskWork {
     return { credentials: issued ?? own, signal: this.#context.signal };
   }
 
-  async #createTree(access: HostAccess): Promise<WorkTree> {
-    const { workDir, env, user, identity } = this.#options;
-    const start = await startingPoint(this.#task, this.#mirror, access);
-    const folder = join(resolve(workDir), 'tasks', `${this.#context.slot + 1}`);
-    return WorkTree.create({ mirror: this.#mirror, folder, start, env, user, identity });
-  }
-
-  async #scan(tree: WorkTree): Promise<Verdict> {
-    const { record } = this.#context;
-    return checkedOutcome(this.#task, 'scanned', await scan({ mirror: this.#mirror, tree, record }));
+  async #scan({ base }: StartingPoint): Promise<Verdict> {
+    const { record, signal } = this.#context;
+    return checkedOutcome(this.#task, 'scanned', await scan({ mirror: this.#mirror, commit: base, record, signal }));
   }
 
   /** Only tasks that run the code need it. */
-  async #setUp(tree: WorkTree): Promise<void> {
+  async #setUp({ dir }: WorkTree, { home }: TaskFolders): Promise<void> {
     const { taskType, payload } = this.#task;
     const command = payload.repo.setupCommand;
     if (command === null || (taskType !== 'develop' && taskType !== 'review')) return;
-    const { setupTimeoutMs: timeoutMs, ...settings } = this.#options;
-    await runSetup({ ...settings, command, dir: tree.dir, readable: this.#readable, timeoutMs }, this.#context);
+    const { env, sandbox, setupTimeoutMs: timeoutMs } = this.#options;
+    const own = toolEnv(env, { user: sandbox.user, home });
+    await runSetup({ command, dir, env: own, box: this.#box(dir, home), timeoutMs }, this.#context);
   }
 
-  get #readable(): string[] {
-    return [join(this.#mirror.dir, 'objects')];
+  #box(dir: string, home: string): Box {
+    return this.#options.sandbox.open({ writable: [dir, home], readable: [this.#mirror.objects], network: true });
   }
 
-  async #work(tree: WorkTree): Promise<Verdict> {
+  async #work(tree: WorkTree, { home }: TaskFolders): Promise<Verdict> {
     const task = this.#task;
-    const { limits, ...settings } = this.#options;
+    const { limits, home: operatorHome, ...settings } = this.#options;
     const { agent, model, mode } = this.#options.route(task);
     const { claimToken: _, ...shown } = task;
+    const box = this.#box(tree.dir, home);
+    await copyLogin(agent, { env: settings.env, from: operatorHome, to: home, box });
     const submission = { task, mirror: this.#mirror, tree, access: () => this.#access() };
     return runAgent({
       agent,
@@ -148,7 +159,8 @@ class TaskWork {
       task,
       context: this.#context,
       dir: tree.dir,
-      readable: this.#readable,
+      box,
+      owner: { user: settings.sandbox.user, home },
       prompt: await this.#prompt(tree),
       limits: {
         maxTurns: least(task.maxTurns, limits.maxTurns),
@@ -156,6 +168,7 @@ class TaskWork {
         timeMs: limits.timeMs,
       },
       meta: { 'pipeline/task': shown, 'pipeline/conflicts': tree.start.conflicts },
+      problemOf: (verdict) => problemOf(submission, verdict),
       accept: (verdict) => acceptVerdict(submission, verdict),
     });
   }

@@ -1,17 +1,14 @@
 import { deadlineSignal } from '@pipeline/runtime';
-import { envOf, type RunAs, type TaskContext } from '@pipeline/worker';
-import { toolEnv } from '../agents/environment.ts';
+import type { TaskContext } from '@pipeline/worker';
 import { AgentFailure } from '../agents/failures.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { Box } from '../sandbox/sandbox.ts';
 import { Terminals } from '../session/terminals.ts';
 
 export interface Setup {
   command: string;
   dir: string;
-  readable: readonly string[];
   env: Readonly<Record<string, string>>;
-  user: RunAs | null;
-  sandbox: Sandbox;
+  box: Box;
   timeoutMs: number;
 }
 
@@ -22,15 +19,10 @@ const MAX_TAIL = 4_000;
  * @throws AgentFailure with the end of the output when it fails or takes too long.
  */
 export async function runSetup(setup: Setup, context: TaskContext): Promise<void> {
-  const { command, dir, readable, env, user, sandbox, timeoutMs } = setup;
+  const { command, dir, env, box, timeoutMs } = setup;
   context.record({ type: 'progress', status: 'Running the setup command', details: null });
   const deadline = deadlineSignal(timeoutMs);
-  const terminals = new Terminals({
-    root: dir,
-    env: { ...toolEnv(env), ...envOf(user) },
-    user,
-    confine: (program, cwd) => sandbox.confine(program, { tree: dir, readable, cwd }),
-  });
+  const terminals = new Terminals({ root: dir, env, box });
   const id = terminals.create({ sessionId: 'setup', command });
   const over = new AbortController();
   const stop = AbortSignal.any([context.signal, deadline]);
@@ -39,7 +31,7 @@ export async function runSetup(setup: Setup, context: TaskContext): Promise<void
   const { exitCode, signal } = await terminals.wait(id);
   over.abort();
   const tail = terminals.output(id).output.slice(-MAX_TAIL);
-  await terminals.close();
+  await box.end();
   context.signal.throwIfAborted();
   if (exitCode === 0) return;
   const end = deadline.aborted ? `took longer than ${timeoutMs} ms` : `ended with ${signal ?? `exit code ${exitCode}`}`;

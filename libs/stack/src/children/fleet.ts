@@ -14,10 +14,9 @@ export function demoWorker({ dataDir, state, ports, inherited }: ChildContext, n
     'work-dir': join(dataDir, 'work', name),
     'kill-grace': '1s',
     env: 'NODE_COMPILE_CACHE',
-    // The leash of the agent needs the process ids of the machine.
-    sandbox: 'none',
   };
-  const argv = Object.entries(options).flatMap(([key, value]) => [`--${key}`, value]);
+  const readable = READABLE.flatMap((folder) => ['--sandbox-read', join(ROOT, folder)]);
+  const argv = [...Object.entries(options).flatMap(([key, value]) => [`--${key}`, value]), ...readable];
   return {
     name,
     argv: [join(ROOT, 'libs/agent/src/main.ts'), ...argv, '--no-check'],
@@ -29,7 +28,13 @@ export function demoWorker({ dataDir, state, ports, inherited }: ChildContext, n
   };
 }
 
-/** `$PPID` is the worker: the agent does not outlive it, or it would work beside its successor's. */
+/** Folders of this project that the scripted agent reads. */
+const READABLE = ['libs', 'node_modules'];
+
+/**
+ * `$PPID` is the worker: the agent does not outlive it, or it would work beside its successor's. In a namespace of processes
+ * it is the first process there, which ends with the worker.
+ */
 function agentCommand(): string {
   const leash = `'${quoted(leashUrl('', 'group'))}'$PPID`;
   const program = `'${quoted(join(ROOT, SCRIPTED_AGENT))}' '${quoted(DEMO_SCRIPT)}'`;

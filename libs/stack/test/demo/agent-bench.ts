@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { acceptVerdict, judgeMerge, Mirror, startingPoint, WorkTree } from '@pipeline/agent';
+import { acceptVerdict, judgeMerge, Mirror, noSandbox, startingPoint, taskFolders, WorkTree } from '@pipeline/agent';
 import type { TaskPayload, TaskType } from '@pipeline/domain';
 import type { ExecTask, Verdict } from '@pipeline/worker';
 import script, { type DemoStep } from '../../src/demo/script.ts';
@@ -132,8 +132,10 @@ export class AgentBench {
     if (task.taskType === 'merge') return runOf(await judgeMerge(claimed, mirror, access, { record: () => undefined }));
     const start = await startingPoint(claimed, mirror, access);
     const identity = { name: 'Pipeline agent', email: 'agent@pipeline.invalid' };
-    const folder = join(this.root, 'task');
-    const tree = await WorkTree.create({ mirror, folder, start, env: ENV, user: null, identity });
+    const sandbox = noSandbox(null);
+    const folders = await taskFolders(join(this.root, 'task'), sandbox);
+    const place = { mirror, folders, sandbox, env: ENV, signal: access.signal };
+    const tree = await WorkTree.create({ ...place, start, identity });
     const turn = { cwd: tree.dir, prompt: 'Do the chore.', task, conflicts: start.conflicts };
     const steps: DemoStep[] = [];
     for await (const step of script(turn)) {
@@ -141,9 +143,8 @@ export class AgentBench {
       if ('write' in step) await write(join(tree.dir, step.write.path), step.write.text);
       if ('fail' in step) return { steps, failure: step.fail, outcome: undefined, result: undefined };
       if (!('verdict' in step)) continue;
-      const used = await acceptVerdict({ task: claimed, mirror, tree, access: async () => access }, step.verdict);
-      if ('problem' in used) throw new Error(used.problem);
-      return runOf(used, steps);
+      const submission = { task: claimed, mirror, tree, access: async () => access };
+      return runOf(await acceptVerdict(submission, step.verdict), steps);
     }
     throw new Error('the script ended without a verdict');
   }

@@ -35,7 +35,7 @@ export function startAgentWorker(worker: AgentWorkerOptions): AgentWorker {
   const { server, token, name, script, folder } = worker;
   const options = { server, agent: scriptedAgentCommand(script), name, 'work-dir': join(folder, name), slots: '2' };
   const args = Object.entries(options).flatMap(([key, value]) => [`--${key}`, value]);
-  for (const readable of [ROOT, folder]) args.push('--sandbox-read', readable);
+  for (const readable of [ROOT, script]) args.push('--sandbox-read', readable);
   const [command, ...first] = worker.program ?? SOURCES;
   const child = spawn(command, [...first, ...args], {
     cwd: ROOT,

@@ -1,12 +1,12 @@
-import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
-import { promisify } from 'node:util';
 import type { ClaimedTask } from '@pipeline/contract';
 import { DEFAULT_OUTCOME } from '@pipeline/domain';
 import { checkedOutcome, failure, type Verdict } from '../tasks/verdict.ts';
-import { type RunAs, spawnAs } from './user.ts';
+import { ContainedProcess } from './contained.ts';
+import type { ProcessStarter } from './process-namespace.ts';
+import { outputOf } from './program-output.ts';
 
-const run = promisify(execFile);
+const GIT_LIMITS = { maxBytes: 16 * 1024 * 1024, timeoutMs: 10 * 60_000 };
 const MAX_TITLE = 256;
 const MAX_PLAN = 100_000;
 const MAX_SUMMARY = 20_000;
@@ -15,8 +15,8 @@ export interface LeftBehind {
   /** Work directory; a git work tree if the program created one. */
   workDir: string;
   env: Record<string, string>;
-  /** User for git commands, the same as for the program: the work directory is untrusted, and its git configuration may run programs. */
-  user: RunAs | null;
+  /** Starts git as the program was started: the work directory is untrusted, and its git configuration may run programs. */
+  starter: ProcessStarter;
   /** Plain lines of the program on stdout. */
   stdout: string;
   /** True = the program printed code-map lines. */
@@ -59,10 +59,15 @@ function scannedFrom(task: ClaimedTask, mapped: boolean): Verdict {
   return checkedOutcome(task, 'scanned', { files: [], symbols: [] });
 }
 
-async function submittedFrom(task: ClaimedTask, { workDir, env, user }: LeftBehind): Promise<Verdict> {
+async function submittedFrom(task: ClaimedTask, { workDir, env, starter }: LeftBehind): Promise<Verdict> {
   // A work directory inside another git project must not be treated as that project.
-  const options = { cwd: workDir, env: { ...env, GIT_CEILING_DIRECTORIES: dirname(workDir) }, ...spawnAs(user) };
-  const git = async (...args: string[]) => (await run('git', args, options)).stdout.trim();
+  const own = { ...env, GIT_CEILING_DIRECTORIES: dirname(workDir) };
+  const git = async (...args: string[]) => {
+    const launch = starter.launch({ command: ['git', ...args], env: own, cwd: workDir });
+    const { exitCode, stdout, stderr } = await outputOf(new ContainedProcess(launch, 'pipe'), GIT_LIMITS);
+    if (exitCode !== 0) throw new Error(stderr);
+    return stdout.toString('utf8').trim();
+  };
   const missing = (what: string) =>
     failure(`exit code 0, but ${what}: print {"type":"outcome",…}, or leave a pushed branch in PIPELINE_WORK_DIR`);
   try {

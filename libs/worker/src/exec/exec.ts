@@ -2,7 +2,7 @@ import { lchown } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ClaimedTask } from '@pipeline/contract';
 import { AGENT_OF, branchOf } from '@pipeline/domain';
-import { deadlineSignal, makeFolder } from '@pipeline/runtime';
+import { deadlineSignal, type Logger, makeFolder } from '@pipeline/runtime';
 import { gitEnv } from '../client/git-env.ts';
 import type { ExecTask } from '../tasks/records.ts';
 import type { TaskHandler } from '../tasks/task-run.ts';
@@ -11,6 +11,7 @@ import type { AgentLogs } from './agent-log.ts';
 import { runChild } from './child.ts';
 import { defaultVerdict } from './default-outcome.ts';
 import { ProgramOutput } from './output.ts';
+import { processStarter } from './process-namespace.ts';
 import { envOf, type RunAs } from './user.ts';
 
 export interface ExecOptions {
@@ -29,7 +30,12 @@ export interface ExecOptions {
   /** True = each task requests git credentials. */
   gitCredentials: boolean;
   logs: AgentLogs;
+  log: Logger;
 }
+
+/** Warning at the start of a worker whose machine permits no process namespace. */
+export const NO_NAMESPACE =
+  'this machine permits no process namespaces: a program can leave processes behind; run one task per container (--once)';
 
 /** Returns the environment for programs: that of the parent without variables that contain the token. */
 export function childEnv(
@@ -48,6 +54,8 @@ export function childEnv(
  * derives the outcome from records and exit code.
  */
 export function execHandler(options: ExecOptions): TaskHandler {
+  const starter = processStarter(options.user);
+  if (!starter.isNamespace) options.log.warn(NO_NAMESPACE);
   return async (task, context) => {
     const workDir = await slotDir(options, context.slot);
     const git = options.gitCredentials ? await context.credentials() : null;
@@ -59,10 +67,10 @@ export function execHandler(options: ExecOptions): TaskHandler {
     const deadline = deadlineSignal(options.taskTimeoutMs);
     const { claimToken: _, ...visible } = task;
     const ended = await runChild({
+      starter,
       command: options.command,
       cwd: workDir,
       env,
-      user,
       stdin: `${JSON.stringify(visible satisfies ExecTask)}\n`,
       onStdout: (chunk) => output.stdout.push(chunk),
       onStderr: (chunk) => output.stderr.push(chunk),
@@ -80,7 +88,7 @@ export function execHandler(options: ExecOptions): TaskHandler {
     };
     return (
       verdictOfEnd(task, end) ??
-      defaultVerdict(task, { workDir, env, user, stdout: output.text, mapped: output.mapped })
+      defaultVerdict(task, { workDir, env, starter, stdout: output.text, mapped: output.mapped })
     );
   };
 }

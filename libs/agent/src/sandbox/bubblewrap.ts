@@ -1,0 +1,126 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { CONFINER_ENV, envText, initCommand, type Launch, type RunAs, type TaskProgram } from '@pipeline/worker';
+import { pathFolders } from '../agents/problems.ts';
+import { forwarded } from './egress.ts';
+import { type BoxAccess, ProcessBox, type Sandbox } from './sandbox.ts';
+
+const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/opt', '/etc', '/nix'];
+
+export interface BubblewrapOptions {
+  /** Path of bwrap. */
+  program: string;
+  path: string;
+  /** User of the programs; null = the user of this process, which must not be root. */
+  user: RunAs | null;
+  /** Further folders, only read: of an agent that is not on the PATH. */
+  readable: readonly string[];
+  /** Socket of the proxy that is the only way to the network; null = the network of the machine is shared. */
+  egress: string | null;
+}
+
+/** Namespaces of a program: nothing in them has a right outside, and all of it ends with their first process. */
+const NAMESPACES = [
+  ...['--die-with-parent', '--new-session', '--as-pid-1'],
+  ...['--unshare-user', '--disable-userns', '--cap-drop', 'ALL'],
+  ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+];
+
+/** The rights of root that a change of the user needs. */
+const CAPABILITIES = ['SETUID', 'SETGID', 'SETPCAP'].flatMap((name) => ['--cap-add', `CAP_${name}`]);
+
+/**
+ * Bubblewrap: own user, process, IPC and, where asked for, network namespaces without capabilities, system folders
+ * read-only, no other folders than those of the box and of programs on the PATH.
+ */
+export function bubblewrap(options: BubblewrapOptions): Sandbox {
+  const { program, path, user, readable, egress } = options;
+  const fixed = [
+    ...['--perms', '1777', '--tmpfs', '/tmp', '--tmpfs', '/run'],
+    ...SYSTEM.filter((folder) => existsSync(folder)).flatMap((folder) => ['--ro-bind', folder, folder]),
+    ...[...resolverFolder(), ...programFolders(path), ...readable].flatMap(readOnly),
+  ];
+  const launch =
+    (access: BoxAccess) =>
+    (task: TaskProgram): Launch => {
+      const { way, namespaces, run } = networkOf(access, egress, task);
+      const own = [...access.readable.flatMap(readOnly), ...access.writable.flatMap(readWrite)];
+      const view = [...fixed, ...way, ...own];
+      const asUser = user === null ? null : asOtherUser(program, user, namespaces);
+      const bwrap = asUser === null ? [...namespaces, ...DEVICES, ...view] : [...asUser.view, ...view];
+      return {
+        command: [program, '--args', '4', '--', ...(asUser?.command ?? []), ...initCommand(run)],
+        env: CONFINER_ENV,
+        inputs: [envText(run.env), bwrap.map((word) => `${word}\0`).join('')],
+        isNamespace: true,
+        takesSigterm: false,
+      };
+    };
+  return {
+    name: 'bubblewrap',
+    user,
+    isConfined: true,
+    isNamespace: true,
+    open: (access) => new ProcessBox(launch(access)),
+  };
+}
+
+/** Returns what a program needs for its network: folders, namespaces, and a forwarder beside it. */
+function networkOf({ network }: BoxAccess, egress: string | null, task: TaskProgram) {
+  const own = [...NAMESPACES, '--unshare-net'];
+  if (!network) return { way: [], namespaces: own, run: task };
+  if (egress === null) return { way: [], namespaces: NAMESPACES, run: task };
+  const way = [...readOnly(process.execPath), ...readWrite(egress)];
+  return { way, namespaces: own, run: forwarded(egress, task) };
+}
+
+const DEVICES = ['--proc', '/proc', '--dev', '/dev'];
+
+/**
+ * Root makes the view, because the user may have no access to the parents of its folders, and becomes the user for good.
+ * The user then makes the namespaces: inside and outside of them it is the same one, never root. The first namespace of
+ * processes is that of the second confiner.
+ */
+function asOtherUser(program: string, { uid, gid }: RunAs, namespaces: readonly string[]) {
+  const become = ['setpriv', '--reuid', `${uid}`, '--regid', `${gid}`, '--clear-groups'];
+  const forGood = ['--bounding-set', '-all', '--inh-caps', '-all', '--'];
+  const view = [
+    ...['--die-with-parent', '--as-pid-1', '--unshare-pid'],
+    ...['--cap-drop', 'ALL', ...CAPABILITIES],
+    // A user namespace may mount /proc only where it sees a whole one.
+    ...['--bind', '/proc', '/proc', '--dev', '/dev'],
+    ...readOnly(program),
+  ];
+  return { view, command: [...become, ...forGood, program, ...namespaces, '--bind', '/', '/', ...DEVICES, '--'] };
+}
+
+const readOnly = (path: string): string[] => [...parents(path), '--ro-bind', path, path];
+const readWrite = (path: string): string[] => [...parents(path), '--bind', path, path];
+
+/** Bubblewrap makes missing parents for root alone. */
+function parents(path: string): string[] {
+  const all: string[] = [];
+  for (let folder = dirname(path); folder !== '/' && !isSystem(folder); folder = dirname(folder)) all.unshift(folder);
+  return all.flatMap((folder) => ['--dir', folder]);
+}
+
+const isSystem = (path: string): boolean => SYSTEM.some((system) => path === system || path.startsWith(`${system}/`));
+
+/** Folders of the PATH outside the system folders, each with the libraries that npm installs beside it. */
+function programFolders(path: string): string[] {
+  const folders = pathFolders(path).filter((folder) => existsSync(folder));
+  const real = folders.flatMap((folder) => [folder, realpathSync(folder)]);
+  const libraries = real.filter((folder) => basename(folder) === 'bin').map((folder) => join(dirname(folder), 'lib'));
+  // Programs of a package are links from node_modules/.bin into the packages beside it.
+  const packages = real.filter((folder) => basename(folder) === '.bin').map(dirname);
+  return [...new Set([...real, ...libraries.filter((folder) => existsSync(folder)), ...packages])].filter(
+    (folder) => !isSystem(folder),
+  );
+}
+
+/** /etc/resolv.conf is often a link into /run. */
+function resolverFolder(): string[] {
+  const file = '/etc/resolv.conf';
+  const folder = existsSync(file) ? dirname(realpathSync(file)) : '/etc';
+  return folder.startsWith('/run/') ? [folder] : [];
+}
