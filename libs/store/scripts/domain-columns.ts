@@ -31,6 +31,7 @@ export const DOMAIN_COLUMNS: Readonly<Record<string, string>> = {
   'issues.plan_status': 'PlanStatus',
   'issues.told_budget_percent': 'BudgetPercent',
   'issues.state': 'State',
+  'issues.rounds': 'Rounds',
   'kpi_snapshots.direction': 'KpiDirection',
   'kpi_snapshots.kpi': 'Kpi',
   'kpi_snapshots.magnitude': 'KpiMagnitude',
