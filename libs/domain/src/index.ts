@@ -95,4 +95,5 @@ export * from './workflow/outcomes.ts';
 export * from './workflow/plan-approval.ts';
 export * from './workflow/rounds.ts';
 export * from './workflow/sla.ts';
+export * from './workflow/splits.ts';
 export * from './workflow/workflow.ts';

@@ -60,6 +60,7 @@ export const DOMAIN_COLUMNS: Readonly<Record<string, string>> = {
   'transitions.from_state': 'State',
   'transitions.to_state': 'State',
   'worker_periods.kind': 'WorkerPeriodKind',
+  'worker_tokens.task_types': 'TaskType',
   'workers.status': 'WorkerStatus',
   'workflow_snapshots.body': 'WorkflowSnapshot',
 };

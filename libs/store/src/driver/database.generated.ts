@@ -1055,6 +1055,7 @@ export interface DB {
     name: string;
     repo_ids: number[] | null;
     revoked_at: string | null;
+    task_types: TaskType[] | null;
     tenant_id: number;
     token_hash: string;
   };
@@ -1170,7 +1171,7 @@ export const COLUMNS = {
   users: ['created_at', 'disabled_at', 'email', 'email_key', 'id', 'name', 'password_hash'],
   webhook_deliveries: ['attempts', 'delivery_id', 'error', 'event', 'events', 'lane', 'processed_at', 'received_at', 'retry_after'],
   worker_periods: ['ended_at', 'kind', 'started_at', 'tenant_id', 'worker_id'],
-  worker_tokens: ['created_at', 'expires_at', 'id', 'last_used_at', 'name', 'repo_ids', 'revoked_at', 'tenant_id', 'token_hash'],
+  worker_tokens: ['created_at', 'expires_at', 'id', 'last_used_at', 'name', 'repo_ids', 'revoked_at', 'task_types', 'tenant_id', 'token_hash'],
   workers: ['agents', 'draining', 'finishing', 'hostname', 'id', 'labels', 'last_heartbeat_at', 'left_at', 'name', 'registered_at', 'repos', 'stalled_since', 'status', 'task_types', 'tenant_id', 'token_id', 'version'],
   workflow_snapshots: ['activated_at', 'activated_by', 'active', 'body', 'created_at', 'created_by', 'repo_id', 'tenant_id', 'version'],
 } as const;

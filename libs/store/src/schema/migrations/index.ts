@@ -55,6 +55,7 @@ import { up as endOfCancelledRuns } from './0041-0060/0056-end-of-cancelled-runs
 import { up as waitingRetries } from './0041-0060/0057-waiting-retries.ts';
 import { up as moreRetentionIndexes } from './0041-0060/0058-more-retention-indexes.ts';
 import { up as rounds } from './0041-0060/0059-rounds.ts';
+import { up as taskTypesOfTokens } from './0041-0060/0060-task-types-of-tokens.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -120,4 +121,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0057-waiting-retries': { up: waitingRetries },
   '0058-more-retention-indexes': { up: moreRetentionIndexes },
   '0059-rounds': { up: rounds },
+  '0060-task-types-of-tokens': { up: taskTypesOfTokens },
 };
