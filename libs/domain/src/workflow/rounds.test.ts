@@ -4,7 +4,7 @@ import { OUTCOME_NAMES } from './outcomes.ts';
 import { roundCounts, roundLimit, roundOf } from './rounds.ts';
 import { DEFAULT_WORKFLOW, type Trigger } from './workflow.ts';
 
-/** What the pipeline does without a person; lifts of blocks have limits of their own. */
+/** Triggers of the pipeline without a person; lifts of blocks have limits of their own. */
 const AUTOMATIC: readonly Trigger[] = [
   ...OUTCOME_NAMES,
   'admitted',

@@ -125,7 +125,7 @@ describe('the rounds of an issue', () => {
     expect(await bench.issue()).toMatchObject({ state: 'failure-blocked', block_reason: 'round_limit' });
   });
 
-  test('are counted again when a person unblocks the issue, retries it or moves it', async () => {
+  test('the count starts again when a person unblocks the issue, retries it or moves it', async () => {
     await updateRepo(bench, { max_rounds: 1 });
     await workToRest(always('changes-requested'));
     await actOnIssue(bench.engine, await bench.key(), 'unblock', OLGA);
@@ -137,7 +137,7 @@ describe('the rounds of an issue', () => {
     expect((await bench.issue()).rounds).toEqual({});
   });
 
-  test('are counted per edge when one leads to another', async () => {
+  test('each edge has its own count when one leads to another', async () => {
     await workUntil(bench, 'in-review');
     await drain(bench);
     await finish(bench, await take(bench), { outcome: 'changes-requested', result: { body: 'b', comments: [] } });
