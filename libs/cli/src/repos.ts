@@ -1,4 +1,4 @@
-import { CHECK_POLICIES, MERGE_METHODS, MERGE_TRAINS } from '@pipeline/domain';
+import { CHECK_POLICIES, MAX_ROUNDS, MERGE_METHODS, MERGE_TRAINS } from '@pipeline/domain';
 import type { Command } from 'commander';
 import { group, leaf, type Run, type Session } from './command/command.ts';
 import { comparison } from './command/comparison.ts';
@@ -17,6 +17,7 @@ interface AddOptions extends RepoOption {
   checks?: string;
   mergeMethod?: string;
   mergeTrain?: string;
+  maxRounds?: string;
   compare?: string;
   disabled?: boolean;
 }
@@ -94,6 +95,7 @@ function addAdd(repo: Command, run: Run): void {
         '--merge-train <mode>',
         'serial = merge pull requests one after another on updated branches, or off (default: off)',
       ],
+      ['--max-rounds <n>', 'times that an issue is sent back before a person is asked, 1 to 100 (default: 3)'],
       [
         '--compare <weights>',
         'agents that are compared, like develop=claude:50,codex:50, task types separated by blanks; none = no comparison',
@@ -112,6 +114,7 @@ function addAdd(repo: Command, run: Run): void {
         checkPolicy: oneOf('--checks', CHECK_POLICIES, options.checks),
         mergeMethod: oneOf('--merge-method', MERGE_METHODS, options.mergeMethod),
         mergeTrain: oneOf('--merge-train', MERGE_TRAINS, options.mergeTrain),
+        maxRounds: maxRounds(options.maxRounds),
         compare: comparison(options.compare),
         enabled: options.disabled !== true,
       };
@@ -141,6 +144,13 @@ function oneOf<T extends string>(option: string, values: readonly T[], text: str
   const value = values.find((each) => each === text);
   if (value !== undefined) return value;
   throw new UsageError(`${option} must be one of ${values.join(', ')}, got "${text}"`);
+}
+
+function maxRounds(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const rounds = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (rounds >= 1 && rounds <= MAX_ROUNDS) return rounds;
+  throw new UsageError(`--max-rounds must be 1 to ${MAX_ROUNDS}, got "${text}"`);
 }
 
 function poolSize(text: string | undefined): number | null | undefined {

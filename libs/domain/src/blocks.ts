@@ -45,7 +45,7 @@ export const BLOCK_REASONS = {
     classification: 'unknown',
     sentence: 'The reviewer rejected the change repeatedly.',
     remedy:
-      'Read the review, state the requirements in a comment, then unblock the issue or reimplement it with /svc:reimplement.',
+      'Read the review, state the requirements in a comment, then unblock the issue or reimplement it with /svc:reimplement. Move it to human-review-ready to decide by a review of your own.',
   },
   dependency_open: {
     classification: 'unknown',
@@ -86,6 +86,12 @@ export const BLOCK_REASONS = {
     classification: 'unknown',
     sentence: 'The agent made no progress.',
     remedy: 'Reduce or clarify the issue, then retry.',
+  },
+  round_limit: {
+    classification: 'unknown',
+    sentence: 'A step was repeated as often as the repository allows, without progress.',
+    remedy:
+      'Read the reports of the last rounds, state in a comment what is missing, then unblock the issue or reimplement it with /svc:reimplement.',
   },
   max_turns: {
     classification: 'unknown',

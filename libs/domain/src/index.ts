@@ -93,5 +93,7 @@ export * from './workflow/decide.ts';
 export * from './workflow/facts.ts';
 export * from './workflow/outcomes.ts';
 export * from './workflow/plan-approval.ts';
+export * from './workflow/rounds.ts';
 export * from './workflow/sla.ts';
+export * from './workflow/splits.ts';
 export * from './workflow/workflow.ts';

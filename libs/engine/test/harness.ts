@@ -33,12 +33,12 @@ export const ALL_TASKS: TaskType[] = ['analyze', 'plan', 'develop', 'review', 'm
 /** A worker's registration without its name. */
 export const WORKER = { hostname: '', version: '1', repos: [], taskTypes: ALL_TASKS, labels: {} };
 
-/** One model call with this cost, in USD. */
+/** One model call with this cost, in USD, and the tokens that may cost as much. */
 export const paid = (costUsd: number): Invocation => ({
   index: 0,
   model: 'm',
   provider: 'p',
-  inputTokens: 1,
+  inputTokens: 1 + Math.ceil(costUsd * 1_000_000),
   outputTokens: 1,
   cacheReadTokens: 0,
   cacheWriteTokens: 0,

@@ -31,6 +31,7 @@ export const DOMAIN_COLUMNS: Readonly<Record<string, string>> = {
   'issues.plan_status': 'PlanStatus',
   'issues.told_budget_percent': 'BudgetPercent',
   'issues.state': 'State',
+  'issues.rounds': 'Rounds',
   'kpi_snapshots.direction': 'KpiDirection',
   'kpi_snapshots.kpi': 'Kpi',
   'kpi_snapshots.magnitude': 'KpiMagnitude',
@@ -59,6 +60,7 @@ export const DOMAIN_COLUMNS: Readonly<Record<string, string>> = {
   'transitions.from_state': 'State',
   'transitions.to_state': 'State',
   'worker_periods.kind': 'WorkerPeriodKind',
+  'worker_tokens.task_types': 'TaskType',
   'workers.status': 'WorkerStatus',
   'workflow_snapshots.body': 'WorkflowSnapshot',
 };

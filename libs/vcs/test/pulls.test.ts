@@ -44,7 +44,7 @@ test('an edit keeps the marker, and draft is switched both ways', async () => {
     draft: true,
     body: expect.stringMatching(/^New text\n\n<!-- svc:svc\/issue-/),
   });
-  expect(await environment.execute(merge())).toMatchObject({ status: 'refused', kind: 'not-ready' });
+  expect(await environment.execute(merge())).toMatchObject({ status: 'refused', kind: 'draft' });
   expect(await environment.execute({ ...edit, draft: false })).toMatchObject({ repeated: false });
   expect(await environment.execute({ ...edit, draft: false })).toMatchObject({ repeated: true });
 });

@@ -1,4 +1,4 @@
-import { CHECK_STATES, ERROR_CLASSES, STATES, TASK_TYPES, WAIT_KINDS } from '@pipeline/domain';
+import { CHECK_STATES, ERROR_CLASSES, STATES, TASK_TYPES, TRIGGERS, WAIT_KINDS } from '@pipeline/domain';
 import { z } from '@pipeline/domain/zod';
 import { Timestamp } from '../wire/envelopes.ts';
 import { TraceId } from '../wire/trace-id.ts';
@@ -105,6 +105,18 @@ export const IssueWhy = z
       .meta({
         description: 'Check runs and commit statuses of the head of the pull request, by name, at most 100.',
       }),
+    rounds: z
+      .array(
+        z.object({
+          from: z.enum(STATES).meta({ description: 'State that the issue left.' }),
+          trigger: z.enum(TRIGGERS).meta({ description: 'What sent it back.', example: 'changes-requested' }),
+          count: z.int().positive().meta({ description: 'Rounds since the last action of a person.' }),
+          max: z.int().positive().meta({
+            description: 'Limit of the repository (`maxRounds`): the next round after it asks a person.',
+          }),
+        }),
+      )
+      .meta({ description: 'Rounds without progress, by edge of the workflow. Empty when nothing was repeated.' }),
     textChange: TextChange.nullable().meta({
       description:
         'Set when a user without write permission changed the title or body on the host after the issue was enqueued. Agents use the enqueued text until an operator accepts the change.',

@@ -1,4 +1,4 @@
-import { CHECK_POLICIES, Comparison, MERGE_METHODS, MERGE_TRAINS } from '@pipeline/domain';
+import { CHECK_POLICIES, Comparison, MAX_ROUNDS, MERGE_METHODS, MERGE_TRAINS } from '@pipeline/domain';
 import { z } from '@pipeline/domain/zod';
 import { keptText, Timestamp, UnpaginatedResponse, withReason } from '../wire/envelopes.ts';
 import { slugText } from '../wire/parameter-texts.ts';
@@ -25,6 +25,9 @@ const Repo = z
     mergeTrain: z.string().meta({
       description:
         'Order of merges: `serial` = one after another, each tested on top of the merge before it; `off` = each as soon as it may be merged.',
+    }),
+    maxRounds: z.int().positive().meta({
+      description: 'Times that an issue is sent back along one edge of the workflow before a person is asked.',
     }),
     compare: z
       .record(z.string(), z.record(z.string(), z.number()))
@@ -93,6 +96,10 @@ const addRepo = route({
     mergeMethod: z.enum(MERGE_METHODS).optional().meta({ description: 'Preferred way of merging. Default: `squash`.' }),
     mergeTrain: z.enum(MERGE_TRAINS).optional().meta({
       description: '`serial` merges pull requests one after another, each on an updated branch. Default: `off`.',
+    }),
+    maxRounds: z.int().min(1).max(MAX_ROUNDS).optional().meta({
+      description:
+        'Times that an issue is sent back along one edge of the workflow before a person is asked. Default: 3.',
     }),
     compare: Comparison.nullable()
       .optional()

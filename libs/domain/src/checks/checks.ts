@@ -96,10 +96,11 @@ export interface ChecksWait {
   /** The head that it is about. */
   sha: string;
   /**
-   * train = for the pull request of `waitsFor`, which is merged before it; queue = for the merge queue of the host.
+   * train = for the pull request of `waitsFor`, which is merged before it; queue = for the merge queue of the host;
+   * draft = for a person who marks the pull request as ready for review.
    */
-  verdict: 'pending' | 'missing' | 'train' | 'queue';
-  /** Names of checks; for `train` the pull request, `#12`; none for `queue`. */
+  verdict: 'pending' | 'missing' | 'train' | 'queue' | 'draft';
+  /** Names of checks; for `train` the pull request, `#12`; none for `queue` and `draft`. */
   waitsFor: string[];
 }
 

@@ -1,6 +1,7 @@
 import { AgentName } from '../agent-comparison.ts';
 import { MAX_CALL_TOKENS, MAX_CALL_USD, MAX_INTEGER } from '../bounds.ts';
 import { z } from '../lazy-zod.ts';
+import { cappedText } from '../text/pattern.ts';
 
 export const STOP_REASONS = ['completed', 'max_turns', 'no_progress', 'error'] as const;
 
@@ -8,8 +9,8 @@ const tokens = z.int().min(0).max(MAX_CALL_TOKENS).default(0).meta({
   description: 'Tokens of this call so far, at most 1,000,000,000.',
 });
 
-/** One call of a model within a run. Numbers are cumulative for that call: the highest report wins. */
-export const Invocation = z.object({
+/** The same, without the repair of wrong figures: the form in which a worker checks its own records. */
+export const ReportedInvocation = z.object({
   index: z.int().min(0).max(MAX_INTEGER).meta({ description: 'Invocation index within the run, zero-based.' }),
   model: z.string().min(1).max(200),
   provider: z.string().min(1).max(100),
@@ -28,4 +29,41 @@ export const Invocation = z.object({
   }),
   stopReason: z.enum(STOP_REASONS).default('completed'),
 });
-export type Invocation = z.infer<typeof Invocation>;
+
+/**
+ * One call of a model within a run. Numbers are cumulative for that call: the highest report wins. A wrong figure never
+ * refuses the report around it: it is replaced by the nearest valid one, and the call is marked.
+ */
+export const Invocation = ReportedInvocation.catch((wrong) =>
+  // The generator of documents asks for a default, and there is none.
+  wrong === undefined ? (undefined as never) : clampInvocation(wrong.value),
+);
+export type Invocation = z.infer<typeof ReportedInvocation> & { isClamped?: true };
+
+function clampInvocation(value: unknown): Invocation {
+  const given = Object(value) as Record<string, unknown>;
+  const tokens = (name: string) => Math.floor(between(given[name], MAX_CALL_TOKENS));
+  const costUsd = typeof given.costUsd === 'number' && given.costUsd >= 0 ? between(given.costUsd, MAX_CALL_USD) : null;
+  const agent = AgentName.safeParse(given.agent).data;
+  return {
+    index: Math.floor(between(given.index, MAX_INTEGER)),
+    model: name(given.model, 200),
+    provider: name(given.provider, 100),
+    ...(agent !== undefined && { agent }),
+    inputTokens: tokens('inputTokens'),
+    outputTokens: tokens('outputTokens'),
+    cacheReadTokens: tokens('cacheReadTokens'),
+    cacheWriteTokens: tokens('cacheWriteTokens'),
+    turns: Math.floor(between(given.turns, MAX_INTEGER)),
+    costUsd,
+    stopReason: STOP_REASONS.find((reason) => reason === given.stopReason) ?? 'completed',
+    isClamped: true,
+  };
+}
+
+/** A number from 0 to a maximum; 0 for everything that is no number. */
+const between = (value: unknown, max: number): number =>
+  typeof value === 'number' && value > 0 ? Math.min(value, max) : 0;
+
+const name = (value: unknown, max: number): string =>
+  typeof value === 'string' && value !== '' ? cappedText(value, max) : 'unknown';

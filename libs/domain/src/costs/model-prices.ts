@@ -41,3 +41,25 @@ export function callCostUsd(price: ModelPrice | null, tokens: Tokens): number | 
     tokens.cacheWriteTokens * price.cacheWriteUsd;
   return Math.min(MAX_CALL_USD, Math.round(micros) / 1_000_000);
 }
+
+/** Why less than the reported cost of a call is counted. */
+export interface CostCap {
+  usd: number;
+  by: 'price' | 'budget';
+}
+
+/**
+ * The part of a reported cost that counts: at most the tokens at the price of the model, and at most what is left of the
+ * budget of the issue. @returns null = all of it.
+ */
+export function costCap(
+  usd: number,
+  { priced, leftUsd }: { priced: number | null; leftUsd: number | null },
+): CostCap | null {
+  const caps: CostCap[] = [
+    ...(priced === null ? [] : [{ usd: priced, by: 'price' as const }]),
+    ...(leftUsd === null ? [] : [{ usd: Math.max(0, leftUsd), by: 'budget' as const }]),
+  ];
+  const lowest = caps.toSorted((a, b) => a.usd - b.usd)[0];
+  return lowest && usd > lowest.usd ? lowest : null;
+}

@@ -96,6 +96,7 @@ function humanAdvice(facts: WhyFacts, { ref }: Wait): string {
   if (facts.isPaused) return 'Resume the issue.';
   if (facts.blockers.some(({ id }) => id === ref)) return 'Resolve or dismiss the findings that block the merge.';
   if (facts.state === 'needs-clarification') return 'Answer in a comment on the issue.';
+  if (facts.state === 'merge-pending') return 'Mark the pull request as ready for review on the host.';
   if (isPlanPending(facts)) return APPROVE_PLAN;
   if (facts.state === 'human-review-ready')
     return facts.prNumber === null

@@ -111,6 +111,8 @@ function ofChecks({ verdict, waitsFor, since }: NonNullable<WhyFacts['checks']>,
   }
   const pr = ref === null ? 'the pull request' : `pull request ${ref}`;
   if (verdict === 'queue') return { kind: 'merge', ref, detail: `the merge queue of the host to merge ${pr}`, since };
+  if (verdict === 'draft')
+    return { kind: 'human', ref, detail: `a person to mark ${pr} as ready for review: it is a draft`, since };
   if (verdict === 'missing') {
     return { kind: 'ci', ref, detail: `a check on ${pr}, or an operator to allow its merge without any`, since };
   }

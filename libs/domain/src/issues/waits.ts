@@ -1,3 +1,4 @@
+import type { ChecksWait } from '../checks/checks.ts';
 import type { ErrorClass } from '../error-classes.ts';
 import type { ProjectionStatus, ProjectionType } from '../outbox/projections.ts';
 import type { UnavailableReason } from '../repos/availability.ts';
@@ -60,7 +61,7 @@ export interface WhyFacts {
   /** Findings that prevent the merge. */
   blockers: { id: string; title: string; createdAt: string }[];
   /** Wait of an approved pull request before its merge. */
-  checks: { verdict: 'pending' | 'missing' | 'train' | 'queue'; waitsFor: string[]; since: string } | null;
+  checks: (Pick<ChecksWait, 'verdict' | 'waitsFor'> & { since: string }) | null;
   /** The cause of the current state. */
   lastTrigger: string | null;
 }

@@ -44,19 +44,24 @@ const FindingEvidenceInput = z
     return Object.fromEntries(kept) as FindingEvidence;
   });
 
+/** Maximum octets of a finding in JSON. */
+const MAX_FINDING_OCTETS = 65_536;
+
 /** An observation of an agent about the code or the issue (interface: Agent finding). */
-export const FindingInput = z.object({
-  findingType: z.string().min(1).max(100),
-  category: z.string().min(1).max(100),
-  severity: z.enum(SEVERITIES),
-  confidence: z.number().min(0).max(1).nullable().default(null),
-  title: z.string().min(1).max(500),
-  summary: z.string().min(1).max(20_000),
-  recommendation: z.string().max(20_000).nullable().default(null),
-  evidence: z.array(FindingEvidenceInput).max(100).default([]),
-  metadata: z.record(z.string(), z.unknown()).default({}),
-  blocksProgress: z.boolean().default(false),
-});
+export const FindingInput = z
+  .object({
+    findingType: z.string().min(1).max(100),
+    category: z.string().min(1).max(100),
+    severity: z.enum(SEVERITIES),
+    confidence: z.number().min(0).max(1).nullable().default(null),
+    title: z.string().min(1).max(500),
+    summary: z.string().min(1).max(20_000),
+    recommendation: z.string().max(20_000).nullable().default(null),
+    evidence: z.array(FindingEvidenceInput).max(100).default([]),
+    metadata: z.record(z.string(), z.unknown()).default({}),
+    blocksProgress: z.boolean().default(false),
+  })
+  .refine((finding) => octetsOf(finding) <= MAX_FINDING_OCTETS, `must be at most ${MAX_FINDING_OCTETS} octets of JSON`);
 export type FindingInput = z.infer<typeof FindingInput>;
 
 export const FINDING_STATUSES = ['open', 'accepted', 'resolved', 'dismissed', 'superseded'] as const;
@@ -119,3 +124,18 @@ export function findingFingerprint(finding: FindingInput, issueId: number | null
 
 export const hashOf = (parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+
+const octetsOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
+
+/** Maximum octets of a page of findings in JSON. */
+const MAX_PAGE_OCTETS = 1_048_576;
+
+/** The first findings of a page that fit into its maximum size, at least one: the next page begins after them. */
+export function withinPage<T>(findings: readonly T[]): T[] {
+  let octets = 0;
+  const end = findings.findIndex((finding, index) => {
+    octets += octetsOf(finding);
+    return index > 0 && octets > MAX_PAGE_OCTETS;
+  });
+  return end < 0 ? [...findings] : findings.slice(0, end);
+}

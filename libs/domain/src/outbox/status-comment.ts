@@ -203,6 +203,8 @@ function checksOf({ checks }: StatusCommentInput): string[] {
   if (!checks) return [];
   if (checks.verdict === 'queue')
     return ['It is in the merge queue of the host, which tests and merges it in its turn.'];
+  if (checks.verdict === 'draft')
+    return ['Its pull request is a draft: it is merged when a person marks it as ready for review.'];
   if (checks.verdict === 'missing') {
     return ['No check has run on the pull request. It is merged when one is green, or when an operator allows it.'];
   }

@@ -31,6 +31,7 @@ describe('the pipeline configuration', () => {
         checks: 'required',
         mergeMethod: 'squash',
         mergeTrain: 'off',
+        maxRounds: 3,
         compare: null,
       },
     ]);

@@ -4,6 +4,7 @@ import { MERGE_TRAINS } from '../checks/merge-train.ts';
 import { AppError } from '../errors.ts';
 import { z } from '../lazy-zod.ts';
 import { parseSlug, slugKey } from '../slugs.ts';
+import { DEFAULT_MAX_ROUNDS, MAX_ROUNDS } from '../workflow/rounds.ts';
 import {
   ALERT_CHANNELS,
   AlertThresholds,
@@ -65,6 +66,14 @@ const RepoConfig = section({
     .default('off')
     .describe(
       'Order of merges: `serial` = one after another, each branch updated and tested on top of the merge before it, for repositories without a merge queue; `off` = each as soon as it may be merged.',
+    ),
+  maxRounds: z
+    .int()
+    .min(1)
+    .max(MAX_ROUNDS)
+    .default(DEFAULT_MAX_ROUNDS)
+    .describe(
+      'Times that an issue is sent back along one edge of the workflow (changes requested, failed checks, a conflict, another plan) before a person is asked; an action of a person starts the count again.',
     ),
   compare: Comparison.nullable()
     .default(null)

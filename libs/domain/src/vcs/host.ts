@@ -208,7 +208,7 @@ export type ExecuteResult =
       status: 'refused';
       httpStatus: number;
       message: string;
-      kind: 'not-ready' | 'conflict' | 'protected' | 'checks' | 'behind' | 'queue-failed' | 'other';
+      kind: 'not-ready' | 'draft' | 'conflict' | 'protected' | 'checks' | 'behind' | 'queue-failed' | 'other';
       /** Failed checks of the commit that the merge queue tested; only of `queue-failed`. */
       failed?: ReportedCheck[];
       /** The actual head of a pull request instead of the one to be merged. */

@@ -41,6 +41,7 @@ const FREE: Partial<Record<Trigger, State>> = {
   'plan-rejected': 'planning',
   'pr-closed': 'failure-blocked',
   'head-moved': 'in-review',
+  behind: 'merge-pending',
   'checks-failed': 'changes-requested',
   'review-dismissed': 'human-review-ready',
 };

@@ -11,6 +11,9 @@ const sha = z.string().regex(/^[0-9a-f]{7,64}$/, 'must be a hexadecimal commit i
 /** Maximum number of characters of a plan, from an agent or a person. */
 export const MAX_PLAN = 100_000;
 
+/** Maximum number of subtasks of an issue. */
+export const MAX_SUBTASKS = 20;
+
 /** The result fields of each outcome. The engine decides the next state; a report never names one. */
 export const OUTCOME_RESULTS = {
   analyzed: z.object({ summary: z.string().max(20_000).optional() }),
@@ -22,7 +25,7 @@ export const OUTCOME_RESULTS = {
         z.object({ title: text(256), body: z.string().max(60_000), labels: z.array(text(50)).max(20).default([]) }),
       )
       .min(1)
-      .max(20),
+      .max(MAX_SUBTASKS),
   }),
   depends: z.object({ on: z.array(text(200)).min(1).max(50) }),
   'needs-clarification': z.object({ question: text(20_000) }),

@@ -23,6 +23,7 @@ const EVENT_TRIGGERS = [
   'review-changes-requested',
   'review-dismissed',
   'head-moved',
+  'behind',
   'checks-failed',
   'pr-closed',
   'host-merged',

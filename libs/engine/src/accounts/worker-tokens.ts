@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { requireSlug } from '@pipeline/domain';
+import { requireSlug, TASK_TYPES, type TaskType } from '@pipeline/domain';
 import {
   insertWorkerToken,
   listWorkerTokens as readTokens,
@@ -19,6 +19,8 @@ interface NewWorkerToken {
   name: string;
   /** Slugs of enabled repos; none = all of the organisation, including later ones. */
   repos: readonly string[];
+  /** Types of tasks that it may claim; none = all. */
+  taskTypes?: readonly string[];
   /** A duration from now (`30d`, `12h`) or an ISO 8601 date or time with its zone; null = it never expires. */
   expires: string | null;
 }
@@ -27,7 +29,11 @@ interface NewWorkerToken {
  * Creates a worker token. It is returned here only: the store has its SHA-256.
  * @throws AppError NOT_FOUND, INVALID_INPUT.
  */
-export async function createWorkerToken(admin: Admin, { org: orgId, name, repos, expires }: NewWorkerToken) {
+export async function createWorkerToken(
+  admin: Admin,
+  { org: orgId, name, repos, taskTypes = [], expires }: NewWorkerToken,
+) {
+  const types = taskTypes.length === 0 ? null : taskTypes.map(requireTaskType);
   const token = `wrk_at_${randomBytes(32).toString('base64url')}`;
   return administer(admin, async (tx) => {
     const org = await requireOrg(tx, orgId);
@@ -37,22 +43,30 @@ export async function createWorkerToken(admin: Admin, { org: orgId, name, repos,
       const [id] = await repoIdsOf(tx, org.id, [requireSlug(repo)]);
       repoIds.push(id ?? refuse(`${orgId} has no enabled repo ${repo}`));
     }
-    const scope = { tenantId: org.id, name, repoIds: repos.length === 0 ? null : repoIds, expiresAt };
+    const scope = { tenantId: org.id, name, repoIds: repos.length === 0 ? null : repoIds, taskTypes: types, expiresAt };
     const id = await insertWorkerToken(tx, { ...scope, tokenHash: hashToken(token) });
     const subject = `worker token ${name} of org ${orgId}`;
-    await audit(tx, admin, { action: 'worker-token-create', subject, details: { id, repos, expiresAt } });
-    return { id, token, org: orgId, name, repos: repos.length === 0 ? null : repos, expiresAt };
+    await audit(tx, admin, {
+      action: 'worker-token-create',
+      subject,
+      details: { id, repos, taskTypes: types, expiresAt },
+    });
+    return { id, token, org: orgId, name, repos: repos.length === 0 ? null : repos, taskTypes: types, expiresAt };
   });
 }
+
+const requireTaskType = (name: string): TaskType =>
+  TASK_TYPES.find((type) => type === name) ?? refuse(`${name} is no task type; they are ${TASK_TYPES.join(', ')}`);
 
 export async function listWorkerTokens({ engine }: Admin, orgId: string | null) {
   const tenantId = orgId === null ? null : (await requireOrg(engine.store.tenant, orgId)).id;
   const rows = await readTokens(engine.store.fleet, tenantId);
-  return rows.map(({ id, org, name, repos, created_at, expires_at, last_used_at, revoked_at }) => ({
+  return rows.map(({ id, org, name, repos, task_types, created_at, expires_at, last_used_at, revoked_at }) => ({
     id,
     org,
     name,
     repos,
+    taskTypes: task_types,
     createdAt: created_at,
     expiresAt: expires_at,
     lastUsedAt: last_used_at,

@@ -20,6 +20,8 @@ export interface IssueKey {
 export interface HeldClaim {
   run: RunRow;
   issue: IssueRow | undefined;
+  /** Worker token of the worker; null = it was not recorded. */
+  tokenId?: string | null;
   /** Locked as well, for use cases that end the claim. */
   worker?: WorkerRow | undefined;
   /** Read after all locks, for use cases that end the claim. */

@@ -1,11 +1,10 @@
-import { callCostUsd, formatSlug, type Invocation, priceOf, roundUsd } from '@pipeline/domain';
+import { formatSlug, type Invocation, roundUsd } from '@pipeline/domain';
 import {
   addCost,
   addUnreportedCosts,
   callsOfRun,
   growthOf,
   insertCostEvents,
-  modelPrices,
   repoById,
   upsertInvocations,
 } from '@pipeline/store';
@@ -13,10 +12,12 @@ import type { TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { emit } from '../records/records.ts';
 import { addToDay, reportIssueThresholds } from './budget-thresholds.ts';
+import { capCosts, noteDoubts } from './cap-costs.ts';
 
 /**
  * Records the cost of a run's model calls so far. Numbers are cumulative, so only the difference to the recorded values
- * becomes a cost event, and a repeated or late report adds nothing twice. The caller has locked issue and run. Budget
+ * becomes a cost event, and a repeated or late report adds nothing twice; what is reported beyond its caps is noted as a
+ * finding. The caller has locked issue and run. Budget
  * thresholds are reported at the end of the transaction.
  * @returns the issue with its new cost.
  */
@@ -27,13 +28,15 @@ export async function bookInvocations(
 ): Promise<HeldClaim['issue']> {
   if (invocations.length === 0) return issue;
   const { tx, tenantId } = unit;
-  const newest = await priced(unit, [...new Map(invocations.map((item) => [item.index, item])).values()]);
   const [recorded, repo] = around
     ? [around.calls, around.context.repo]
     : await Promise.all([
         callsOfRun(tx, tenantId, run.id),
         run.issue_id === null ? null : repoById(tx, tenantId, run.repo_id),
       ]);
+  const distinct = [...new Map(invocations.map((item) => [item.index, item])).values()];
+  const { calls: newest, findings } = await capCosts(unit, distinct, recorded);
+  if (findings.length > 0) await noteDoubts(unit, { run, issue }, findings);
   unit.send(upsertInvocations(tx, tenantId, run.id, newest));
   const growth = newest.map((item) => {
     const before = recorded.get(item.index);
@@ -78,13 +81,4 @@ function countUnreported(
   if (more === 0 || issueId === null) return;
   unit.send(addUnreportedCosts(unit.tx, unit.tenantId, issueId, more));
   unit.dirtyIssues.minor.add(issueId);
-}
-
-/**
- * Calls with their cost: the reported one, else computed from the price table, which is read only then; null =
- * unreported.
- */
-async function priced({ tx }: TransactionContext, calls: readonly Invocation[]): Promise<Invocation[]> {
-  const prices = calls.some(({ costUsd }) => costUsd === null) ? await modelPrices(tx) : [];
-  return calls.map((call) => ({ ...call, costUsd: call.costUsd ?? callCostUsd(priceOf(prices, call.model), call) }));
 }

@@ -179,7 +179,10 @@ async function onBranchUpdated(
     const reason = `pull request #${pr.number} was brought up to date`;
     const moved = { ...subject, pr: { ...pr, head_sha: headSha } };
     await moveBy(unit, moved, { cause: { trigger: 'head-moved' }, actor: { ...ENGINE, reason } });
-  } else if (!work.task) await enqueueWork(unit, subject, { taskType: 'merge', lingering: work.lingering });
+  } else if (!work.task) {
+    const reason = `the host has no newer head of pull request #${pr.number}`;
+    await moveBy(unit, { ...subject, pr }, { cause: { trigger: 'behind' }, actor: { ...ENGINE, reason }, work });
+  }
 }
 
 /** A subtask was created on the host. It is admitted like any other issue; the epic waits for it from now on. */

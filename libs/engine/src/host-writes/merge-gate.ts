@@ -13,7 +13,7 @@ import { type Engine, inTenant, type TransactionContext } from '../context/conte
 import type { Sending } from './begin.ts';
 import { returnWithFailedChecks } from './failed-checks.ts';
 import { isItsTurn, restartFront, updateBeforeMerge } from './merge-train.ts';
-import { endWaiting, type HeldMerge, holdMerge, keepWaiting } from './merge-wait.ts';
+import { endWaiting, type HeldMerge, holdDraft, holdMerge, keepWaiting } from './merge-wait.ts';
 
 type Host = Pick<VcsHost, 'checksOf' | 'mergeRulesOf' | 'isBehind' | 'logTailOf' | 'getPullRequest'>;
 type Merge = Extract<ProjectionAction, { type: 'mergePR' }>;
@@ -58,6 +58,10 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
     const { pr } = held.subject;
     const key = { tenantId: unit.tenantId, repoId: repo.id, sha: action.expectedHeadSha };
     await saveAllChecks(unit.tx, key, reported);
+    if (pr.draft) {
+      await holdDraft(unit, held, action.expectedHeadSha);
+      return null;
+    }
     const verdict = judgeChecks(checks, { ...terms, isAllowed: pr.unchecked_sha === action.expectedHeadSha });
     if (isBehind && verdict.verdict !== 'red') {
       await updateBeforeMerge(unit, held);

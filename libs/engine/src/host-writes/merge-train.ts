@@ -3,7 +3,7 @@ import { lockTrainFront, setTrainFront, touchTrainFront, trainCars } from '@pipe
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { queueProjections } from '../outbox/project.ts';
 import type { Sending } from './begin.ts';
-import { endWaiting, type HeldMerge, holdMerge, postponeMerge } from './merge-wait.ts';
+import { endWaiting, type HeldMerge, holdDraft, holdMerge, postponeMerge } from './merge-wait.ts';
 
 type Merge = Extract<ProjectionAction, { type: 'mergePR' }>;
 
@@ -18,6 +18,10 @@ export function isItsTurn(engine: Engine, sending: Sending, action: Merge): Prom
     if (held === 'settled') return false;
     // The host compares the head, and only the host can report what became of a merge whose issue has moved on.
     if (held === 'other-head' || 'unwanted' in held) return true;
+    if (held.subject.pr.draft) {
+      await holdDraft(unit, held, action.expectedHeadSha);
+      return false;
+    }
     const front = await updateFront(unit, sending.repo.id);
     if (front === action.prNumber) return true;
     await waitForFront(unit, held, { sha: action.expectedHeadSha, front });

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type ChecksWait, MINUTE_MS, namedChecks, type ProjectionAction, SECOND_MS } from '@pipeline/domain';
+import { type ChecksWait, HOUR_MS, MINUTE_MS, namedChecks, type ProjectionAction, SECOND_MS } from '@pipeline/domain';
 import {
   contextOfIssue,
   lockIssue,
@@ -10,6 +10,7 @@ import {
   setChecksWait,
   storeNow,
   updateProjection,
+  updatePullRequest,
 } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
 import { ENGINE, type IssueContext } from '../context/issue-context.ts';
@@ -69,17 +70,35 @@ export async function keepWaiting(unit: TransactionContext, held: HeldMerge, wai
   await projectIssue(unit, { ...subject, pr: { ...pr, checks_wait: wait as never } });
 }
 
-/** Makes the entry due again after `checks.pollSeconds`, and records its reason. @returns whether the reason is new. */
+/** Time after which the merge of a draft is tried again, in case the report that it is none any more was lost. */
+const DRAFT_RETRY_MS = HOUR_MS;
+
+/** Holds the merge of a draft, without a limit of time and without a task, until a person marks it as ready for review. */
+export async function holdDraft(unit: TransactionContext, held: HeldMerge, sha: string): Promise<void> {
+  const { subject } = held;
+  const { pr } = subject;
+  if (!pr.draft) await updatePullRequest(unit.tx, unit.tenantId, pr.id, { draft: true });
+  const wait: ChecksWait = { sha, verdict: 'draft', waitsFor: [] };
+  if (!(await postponeMerge(unit, held, wait, DRAFT_RETRY_MS))) return;
+  await projectIssue(unit, { ...subject, pr: { ...pr, checks_wait: wait as never } });
+}
+
+/**
+ * Makes the entry due again after a delay, and records its reason.
+ * @param delayMs default `checks.pollSeconds`.
+ * @returns whether the reason is new.
+ */
 export async function postponeMerge(
   unit: TransactionContext,
   { subject: { pr }, projection, mayHaveHappened }: HeldMerge,
   wait: ChecksWait | null,
+  delayMs = unit.settings.checks.pollSeconds * SECOND_MS,
 ): Promise<boolean> {
   await postponeProjection(unit.tx, unit.tenantId, projection.id, {
     attempts: projection.attempts,
     attempt_started_at: mayHaveHappened ? projection.attempt_started_at : null,
     error: null,
-    delayMs: unit.settings.checks.pollSeconds * SECOND_MS,
+    delayMs,
   });
   if (isDeepStrictEqual(pr.checks_wait, wait)) return false;
   await setChecksWait(unit.tx, unit.tenantId, pr.id, wait);

@@ -21,7 +21,7 @@ import { recordPipelineEvent } from '../records/records.ts';
 import { isSeed, onSeeded } from '../tracks/seeds.ts';
 import type { Sending } from './begin.ts';
 import { applyEffects, hasEffects, onMergeRefused } from './effects.ts';
-import { keepWaiting } from './merge-wait.ts';
+import { type HeldMerge, holdDraft, keepWaiting } from './merge-wait.ts';
 import { deadLetterProjection } from './projection-dead-letters.ts';
 
 /** Pause between two looks whether a repo can be reached again. */
@@ -141,11 +141,9 @@ async function onRefused(unit: TransactionContext, settled: Settled<'refused'>):
   const { subject, projection, mayHaveHappened, result } = settled;
   const { action } = projection;
   const isMerge = action.type === 'mergePR' || action.type === 'updateBranch';
-  if (subject?.pr && action.type === 'mergePR' && result.kind === 'checks') {
-    // The host requires a check that this identity may not read.
+  if (subject?.pr && action.type === 'mergePR') {
     const held = { subject: { ...subject, pr: subject.pr }, projection, mayHaveHappened };
-    const wait = { sha: action.expectedHeadSha, verdict: 'pending' as const, waitsFor: [result.message] };
-    return keepWaiting(unit, held, wait);
+    if (await holdRefused(unit, held, { sha: action.expectedHeadSha, result })) return;
   }
   const isUnwanted = subject?.issue.state !== 'merge-pending';
   const answered = subject !== null && isMerge && (result.kind !== 'other' || isUnwanted);
@@ -161,6 +159,22 @@ async function onRefused(unit: TransactionContext, settled: Settled<'refused'>):
   if (subject?.pr && subject.pr.checks_wait !== null) await setChecksWait(unit.tx, unit.tenantId, subject.pr.id, null);
   if (answered) await onMergeRefused(unit, subject, result);
   else if (!replaced) await recordGivenUp(unit, subject, projection, result.message);
+}
+
+/** Keeps a refused merge waiting, where only time or a person can end the reason. @returns whether it waits. */
+async function holdRefused(
+  unit: TransactionContext,
+  held: HeldMerge,
+  { sha, result }: { sha: string; result: Settled<'refused'>['result'] },
+): Promise<boolean> {
+  if (result.kind === 'draft' && held.subject.issue.state === 'merge-pending') {
+    await holdDraft(unit, held, sha);
+    return true;
+  }
+  // The host requires a check that this identity may not read.
+  if (result.kind !== 'checks') return false;
+  await keepWaiting(unit, held, { sha, verdict: 'pending', waitsFor: [result.message] });
+  return true;
 }
 
 /**

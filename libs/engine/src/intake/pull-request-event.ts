@@ -10,6 +10,7 @@ import {
 import {
   findIssue,
   findPullRequest,
+  hastenMerge,
   type IssueRow,
   issueById,
   lockIssues,
@@ -191,6 +192,8 @@ async function applyPullRequest(
   const { before, now, isOwn, defaultBranch } = seen;
   const isDone = now.merged && now.baseRef === defaultBranch;
   if (isOwn && isPushed(issue, seen)) await onPush(unit, issue, now, actor);
+  // The merge waited for the end of the draft.
+  if (before?.draft && !now.draft && (await hastenMerge(unit.tx, issue))) unit.notify('svc_projections');
   if (before?.state === now.state) return;
   const fact = { agent: actor.type, prNumber: now.number };
   if (isDone) recordMerge(unit, { issue }, fact);

@@ -4,6 +4,8 @@ import {
   explainWait,
   MAX_ISSUE_NUMBER,
   normalizeError,
+  type RoundCount,
+  roundCounts,
   traceIdOfIssue,
 } from '@pipeline/domain';
 import {
@@ -39,6 +41,7 @@ export interface IssueWhy
   activeTasks: ActiveTask[];
   textChange: Found['textChange'];
   checks: Found['headChecks'];
+  rounds: RoundCount[];
   traceId: string;
   serverTimestamp: string;
 }
@@ -63,7 +66,7 @@ const ACCEPT_TEXT =
   'Read the changed text on the host, then add the label svc:enqueue again or accept the text to have agents work on it.';
 
 function whyOf({ repo, now }: WhyRow, issue: Found): IssueWhy {
-  const { tasks, transitions, lastError, textChange, headChecks, traced, ...facts } = issue;
+  const { tasks, transitions, lastError, textChange, headChecks, traced, rounds, maxRounds, ...facts } = issue;
   const explained = explainWait({
     ...facts,
     repo,
@@ -85,6 +88,7 @@ function whyOf({ repo, now }: WhyRow, issue: Found): IssueWhy {
     recommendations: [...explained.recommendations, ...(textChange ? [ACCEPT_TEXT] : [])],
     textChange,
     checks: headChecks,
+    rounds: roundCounts(rounds, maxRounds),
     recentTransitions: transitions.map(({ trigger: _, ...transition }) => transition),
     lastError: lastError && { ...lastError, errorPattern: normalizeError(lastError.message) || null },
     activeTasks: tasks.map(({ type, status, claimedBy }) => ({ taskType: type, status, claimedBy })),

@@ -28,6 +28,7 @@ import { projectIssue } from '../outbox/project.ts';
 import { recordIssueEvent, recordIssueOperation, recordOperation, recordPipelineEvent } from '../records/records.ts';
 import { enqueueWork, lockCurrentWork } from '../tasks/work-tasks.ts';
 import { moveBy } from '../workflow/move.ts';
+import { restartRounds } from '../workflow/rounds.ts';
 
 export type IssueAction = 'pause' | 'resume' | 'unblock' | 'retry' | 'cancel' | 'reimplement';
 
@@ -174,7 +175,8 @@ async function unblock(unit: TransactionContext, { subject, work }: OnIssue, act
  * who may comment could exceed the limit. Raising the limit releases it immediately. The restarted task replaces the
  * automatic lift of the block, which would cancel it; if it fails too, its failure sets a new one.
  */
-async function retry(unit: TransactionContext, { subject, work }: OnIssue): Promise<IssueContext> {
+async function retry(unit: TransactionContext, { subject: given, work }: OnIssue): Promise<IssueContext> {
+  const subject = restartRounds(unit, given);
   const { issue, workflow } = subject;
   const from = issue.state === 'failure-blocked' ? (issue.blocked_from_state ?? issue.state) : issue.state;
   const taskType = taskTypeOf(workflow, from as State);

@@ -62,6 +62,8 @@ export interface ClaimToken {
   tenantId: number;
   taskId: string;
   claimToken: string;
+  /** The worker token that presents it; it must have registered the worker of the claim. Absent = any. */
+  tokenId?: string;
 }
 
 /** Key of requests that differ in the worker only: while one of them finds no task, none of them does. */

@@ -40,10 +40,11 @@ export async function heartbeat(engine: Engine, beat: Heartbeat): Promise<Heartb
   const leaving = beat.status === 'leaving';
   const worker = await recordHeartbeat(engine, beat);
   const claims = beat.tasks.map((task) => ({ taskId: task.taskId, tokenHash: hashToken(task.claimToken) }));
-  const held = leaving ? [] : await extendLeases(store.tenant, tenantId, claims, engine.settings().leaseMs);
+  const own = { claims, tokenId: beat.tokenId ?? null };
+  const held = leaving ? [] : await extendLeases(store.tenant, tenantId, own, engine.settings().leaseMs);
   const heldIds = new Set(held.map((row) => row.task_id));
   const dropped = claims.filter((claim) => !heldIds.has(claim.taskId));
-  if (dropped.length > 0) await releaseHandover(engine, tenantId, dropped);
+  if (dropped.length > 0) await releaseHandover(engine, tenantId, { claims: dropped, tokenId: own.tokenId });
   if (!leaving && dropped.length > 0) {
     await inTenant(engine, tenantId, (unit) => updateWorkerStatus(unit, workerId, { alive: true }));
   } else if (worker.stalled_since !== null) {
@@ -97,12 +98,12 @@ async function recordLeave(engine: Engine, tenantId: number, workerId: string): 
 async function releaseHandover(
   engine: Engine,
   tenantId: number,
-  dropped: readonly { taskId: string; tokenHash: string }[],
+  { claims, tokenId }: { claims: readonly { tokenHash: string }[]; tokenId: string | null },
 ): Promise<void> {
   const released = await releaseHandovers(
     engine.store.tenant,
     tenantId,
-    dropped.map((claim) => claim.tokenHash),
+    { tokenHashes: claims.map((claim) => claim.tokenHash), tokenId },
     engine.settings().costLimits.perIssueUsd,
   );
   if (released > 0) engine.notify('svc_tasks', tenantId);

@@ -9,7 +9,11 @@ import { withClaim } from './with-claim.ts';
  * @throws AppError CLAIM_LOST or TASK_CANCELLED.
  */
 export async function start(engine: Engine, token: ClaimToken): Promise<string> {
-  const claim = { taskId: token.taskId, tokenHash: hashToken(token.claimToken) };
+  const claim = {
+    taskId: token.taskId,
+    tokenHash: hashToken(token.claimToken),
+    tokenId: token.tokenId ?? null,
+  };
   const started = await startTask(engine.store.tenant, token.tenantId, claim);
   // Nothing was started: as in `extend`.
   return (
@@ -24,7 +28,8 @@ export async function start(engine: Engine, token: ClaimToken): Promise<string> 
 /** Extends the lease of one claim. @returns its new end. @throws AppError CLAIM_LOST or TASK_CANCELLED. */
 export async function extend(engine: Engine, token: ClaimToken): Promise<string> {
   const claims = [{ taskId: token.taskId, tokenHash: hashToken(token.claimToken) }];
-  const [extended] = await extendLeases(engine.store.tenant, token.tenantId, claims, engine.settings().leaseMs);
+  const own = { claims, tokenId: token.tokenId ?? null };
+  const [extended] = await extendLeases(engine.store.tenant, token.tenantId, own, engine.settings().leaseMs);
   // Nothing was extended: the gate checks whether the claim was lost or withdrawn, and throws.
   return extended?.lease_expires_at ?? withClaim(engine, token, async (_unit, { run }) => run.lease_expires_at);
 }

@@ -2,6 +2,7 @@ import { closeRun, contextsOfClaims, isUnavailable, lockFreeClaims } from '@pipe
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { hashToken } from '../context/token-hash.ts';
+import { isOwn } from '../presence/own-worker.ts';
 import { updateWorkerStatus } from '../presence/worker-status.ts';
 import { applyReport, isOutcomeOf, type Report, type ReportAnswer } from './apply-report.ts';
 import type { ClaimToken } from './claim-types.ts';
@@ -47,7 +48,7 @@ async function applyReports(
   for (const request of requests) {
     const { token, body } = request;
     const claim = claims.get(hashToken(token.claimToken));
-    if (claim?.run.task_id !== token.taskId) continue;
+    if (claim?.run.task_id !== token.taskId || !isOwn({ token_id: claim.tokenId ?? null }, token.tokenId)) continue;
     const hash = bodyHash(body);
     const before = storedAnswer<ReportAnswer>(claim.run, hash);
     if (before) answers.set(request, before);

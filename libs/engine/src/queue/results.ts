@@ -1,11 +1,13 @@
 import {
   AGENT_OF,
   AppError,
+  allowedLabels,
   branchOf,
   type Outcome,
   parseIssueRef,
   requiresPlanApproval,
   type Slug,
+  splitQuestion,
 } from '@pipeline/domain';
 import {
   answerPlan,
@@ -16,6 +18,7 @@ import {
   repoByKey,
   setPlan,
   setSubmittedFiles,
+  splitFactsOf,
   updatePullRequest,
   upsertEdge,
   wouldCycle,
@@ -29,7 +32,7 @@ type Result<N extends Outcome['outcome']> = Extract<Outcome, { outcome: N }>['re
  * Stores the data of an outcome before the decision.
  * @param claimedHead the head of the pull request when the task was claimed; null = unknown.
  * @returns the issue context with this data, and the outcome, which becomes a question to a person if its dependencies
- * cannot be waited for.
+ * cannot be waited for, or its subtasks exceed the limits.
  */
 export async function applyResult(
   unit: TransactionContext,
@@ -44,6 +47,8 @@ export async function applyResult(
     case 'changes-requested':
       saveReview(unit, subject, reported.result);
       return { subject, outcome: reported };
+    case 'split':
+      return { subject, outcome: await limitSplit(unit, subject, reported) };
     case 'depends':
       return { subject, outcome: await saveDependencies(unit, subject, reported) };
     default:
@@ -110,6 +115,19 @@ function saveReview(unit: TransactionContext, subject: IssueContext, result: Res
     ...result.comments.map((comment) => ({ kind: 'review' as const, author, ...comment })),
   ];
   unit.send(insertRemarks(unit.tx, unit.tenantId, subject.issue.id, comments));
+}
+
+/** A split within its limits, with labels that its subtasks may have; else a question to a person. */
+async function limitSplit(
+  unit: TransactionContext,
+  { issue }: IssueContext,
+  { result, outcome }: Extract<Outcome, { outcome: 'split' }>,
+): Promise<Outcome> {
+  const facts = await splitFactsOf(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: issue.issue_number });
+  const question = splitQuestion(facts, result.subtasks.length);
+  if (question !== null) return asQuestion(question);
+  const subtasks = result.subtasks.map((task) => ({ ...task, labels: allowedLabels(task.labels, issue.labels) }));
+  return { outcome, result: { subtasks } };
 }
 
 async function saveDependencies(

@@ -3,6 +3,7 @@ import { contextOfClaim, lockClaim, lockClaimAndWorker, type RunRow, releaseHand
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { hashToken } from '../context/token-hash.ts';
+import { isOwn } from '../presence/own-worker.ts';
 import { updateWorkerStatus } from '../presence/worker-status.ts';
 import type { ClaimToken } from './claim-types.ts';
 
@@ -37,7 +38,7 @@ export async function withClaim<T>(
 
 async function checkAndRun<T>(
   unit: TransactionContext,
-  { taskId, claimToken }: ClaimToken,
+  { taskId, claimToken, tokenId }: ClaimToken,
   work: (unit: TransactionContext, claim: HeldClaim) => Promise<T>,
   { onRefused, toEnd = false, repeated }: ClaimOptions<T>,
 ): Promise<Checked<T>> {
@@ -47,7 +48,7 @@ async function checkAndRun<T>(
     toEnd ? lockClaimAndWorker(tx, tenantId, tokenHash) : lockClaim(tx, tenantId, tokenHash),
     toEnd ? contextOfClaim(tx, tenantId, tokenHash) : undefined,
   ]);
-  if (locked?.run.task_id !== taskId) return { refused: 'lost' };
+  if (locked?.run.task_id !== taskId || !isOwn({ token_id: locked.tokenId }, tokenId)) return { refused: 'lost' };
   const claim: HeldClaim = { ...locked, ...(around && { around }) };
   const { run } = claim;
   const before = repeated?.(run);
@@ -62,7 +63,8 @@ async function checkAndRun<T>(
 /** A worker that is notified to drop its task has thereby released it. */
 async function releaseCancelled(unit: TransactionContext, run: RunRow): Promise<void> {
   const { perIssueUsd } = unit.settings.costLimits;
-  const released = await releaseHandovers(unit.tx, unit.tenantId, [run.claim_token_hash], perIssueUsd);
+  const claim = { tokenHashes: [run.claim_token_hash], tokenId: null };
+  const released = await releaseHandovers(unit.tx, unit.tenantId, claim, perIssueUsd);
   if (released > 0) unit.notify('svc_tasks');
   await updateWorkerStatus(unit, run.worker_id, { alive: true });
 }

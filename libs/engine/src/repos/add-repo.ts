@@ -42,6 +42,8 @@ export interface NewRepo {
   mergeMethod?: MergeMethod | undefined;
   /** Setting that merges pull requests one after another; undefined = unchanged, at first `off`. */
   mergeTrain?: MergeTrain | undefined;
+  /** Rounds without progress before a person is asked; undefined = unchanged, at first 3. */
+  maxRounds?: number | undefined;
   /** Weights of compared agents by task type, null = none; undefined = unchanged. */
   compare?: Comparison | null | undefined;
   enabled: boolean;
@@ -81,6 +83,7 @@ export async function addRepo(admin: Admin, input: NewRepo, hostOf: HostOfKind) 
       ...(input.checkPolicy && { checks: input.checkPolicy }),
       ...(input.mergeMethod && { mergeMethod: input.mergeMethod }),
       ...(input.mergeTrain && { mergeTrain: input.mergeTrain }),
+      maxRounds: input.maxRounds,
       ...(input.compare !== undefined && { compare: input.compare }),
       installationId: null,
       hostId: found?.id ?? null,
@@ -103,6 +106,7 @@ const settingsOf = (repo: RepoRow) => ({
   checkPolicy: repo.checks_policy,
   mergeMethod: repo.merge_method,
   mergeTrain: repo.merge_train,
+  maxRounds: repo.max_rounds,
   compare: repo.compare,
   enabled: repo.enabled,
 });

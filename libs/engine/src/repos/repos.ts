@@ -25,6 +25,7 @@ export const shownRepo = (repo: OwnedRepo) => {
     checks_policy,
     merge_method,
     merge_train,
+    max_rounds,
     compare,
     push_restricted,
     unavailable,
@@ -41,6 +42,7 @@ export const shownRepo = (repo: OwnedRepo) => {
     checkPolicy: checks_policy,
     mergeMethod: merge_method,
     mergeTrain: merge_train,
+    maxRounds: max_rounds,
     compare,
     /** True = pushes to the branch are restricted on the host; null = not known. */
     pushRestricted: push_restricted,

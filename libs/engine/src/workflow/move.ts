@@ -7,6 +7,7 @@ import {
   isReviewable,
   type Refusal,
   type State,
+  type WorkflowSnapshot,
 } from '@pipeline/domain';
 import {
   actedNow,
@@ -27,6 +28,7 @@ import { enqueueRetrospect } from '../tasks/side-tasks.ts';
 import { lockCurrentWork, replaceWorkTask } from '../tasks/work-tasks.ts';
 import { changeState, type TransitionMetadata, updateStop } from './change-issue.ts';
 import { decideFor } from './decision.ts';
+import { countRound } from './rounds.ts';
 
 /** The cause of a transition, its actor, and the data it stores on the issue. */
 export interface Move extends TransitionMetadata {
@@ -44,9 +46,15 @@ interface Moved {
  * The only way an event moves an issue: decides, then applies the decision, or records a dead letter so that the
  * refused transition is neither lost nor retried blindly.
  */
-export async function moveBy(unit: TransactionContext, subject: IssueContext, move: Move): Promise<Moved> {
-  const decision = decideFor(subject, move.cause);
-  if (decision.kind === 'refused') return { subject, deadLetterId: await insertRefusal(unit, subject, move, decision) };
+export async function moveBy(unit: TransactionContext, given: IssueContext, move: Move): Promise<Moved> {
+  const decision = decideFor(given, move.cause);
+  if (decision.kind === 'refused') {
+    return { subject: given, deadLetterId: await insertRefusal(unit, given, move, decision) };
+  }
+  const { subject, limit } = countRound(unit, given, decision, move);
+  if (limit && hasExhausted(subject.workflow, decision.to))
+    return moveThrough(unit, subject, { decision, move }, limit);
+  if (limit) return moveBy(unit, subject, limit);
   if (isHeldBack(subject.workflow, decision, subject.openDependencies)) {
     return moveThrough(unit, subject, { decision, move }, { cause: { trigger: 'depends' }, actor: ENGINE });
   }
@@ -65,6 +73,10 @@ export async function moveThrough(
 ): Promise<Moved> {
   return moveBy(unit, await advance(unit, subject, decision, { ...move, passing: true }), next);
 }
+
+/** Returns whether a person can be asked from this state, so that the way back leads to it. */
+const hasExhausted = ({ edges }: WorkflowSnapshot, state: State): boolean =>
+  edges.some(({ from, trigger }) => from === state && trigger === 'exhausted');
 
 async function insertRefusal(
   unit: TransactionContext,

@@ -30,7 +30,7 @@ afterEach(async () => {
   await sql`truncate rollup_checks`.execute(database.db);
 });
 
-const call = (more: Partial<Invocation>): Invocation => ({ ...paid(0), ...more });
+const call = (more: Partial<Invocation>): Invocation => ({ ...paid(more.costUsd ?? 0), ...more });
 const said = (invocations: Invocation[]) => ({ status: 'at it', details: null, invocations });
 
 test('changes show in the rollups immediately, and the rollups agree with the history the day after', async () => {
@@ -162,14 +162,14 @@ describe('costs', () => {
   test('a repeatedly reported call has its costs at the time of recording, tokens and reasons at its beginning', async () => {
     at('05T09:59:40');
     const ref = refOf(bench, await take(bench));
-    await progress(bench.engine, ref, said([call({ costUsd: 1, inputTokens: 10 })]));
+    await progress(bench.engine, ref, said([call({ costUsd: 1, inputTokens: 100_000 })]));
     at('05T10:00:10');
-    await progress(bench.engine, ref, said([call({ costUsd: 3, inputTokens: 50, stopReason: 'max_turns' })]));
-    await progress(bench.engine, ref, said([call({ costUsd: 2, inputTokens: 20, stopReason: 'max_turns' })]));
+    await progress(bench.engine, ref, said([call({ costUsd: 3, inputTokens: 500_000, stopReason: 'max_turns' })]));
+    await progress(bench.engine, ref, said([call({ costUsd: 2, inputTokens: 200_000, stopReason: 'max_turns' })]));
     await aggregateDeltas(bench.engine);
     expect(await wrongSums(database)).toEqual({});
     const last = async (window: '1h' | '24h') => (await costByModel(bench.engine, { window })).models;
-    expect(await last('24h')).toMatchObject([{ usd: 3, inputTokens: 50, invocations: 1, maxTurnsRate: 100 }]);
+    expect(await last('24h')).toMatchObject([{ usd: 3, inputTokens: 500_000, invocations: 1, maxTurnsRate: 100 }]);
     at('05T10:59:50');
     expect(await last('1h')).toMatchObject([{ usd: 2, inputTokens: 0, invocations: 0, maxTurnsRate: 0 }]);
   });

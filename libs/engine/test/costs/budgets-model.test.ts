@@ -1,16 +1,9 @@
 import { expect, test } from '@jest/globals';
-import {
-  BUDGET_PERCENTS,
-  DEFAULT_SETTINGS,
-  type Invocation,
-  isUsedUp,
-  type Outcome,
-  reachedPercent,
-} from '@pipeline/domain';
+import { BUDGET_PERCENTS, DEFAULT_SETTINGS, isUsedUp, type Outcome, reachedPercent } from '@pipeline/domain';
 import { type ClaimedTask, claim, enforceBudgets, report } from '@pipeline/engine';
 import { testDatabase } from '@pipeline/testing';
 import fc from 'fast-check';
-import { ALL_TASKS, applyHostIssue, type Bench, goodOutcome, hostIssue, makeBench, refOf } from '../harness.ts';
+import { ALL_TASKS, applyHostIssue, type Bench, goodOutcome, hostIssue, makeBench, paid, refOf } from '../harness.ts';
 
 const database = testDatabase();
 const ISSUES = 6;
@@ -79,19 +72,6 @@ const today = ({ at, days }: Model) => days.get(new Date(at).toISOString().slice
 const isStopped = (model: Model, issue: number) =>
   isUsedUp(today(model), model.dailyUsd) || isUsedUp(model.issues.get(issue) ?? 0, model.perIssueUsd);
 
-const invocation = (costUsd: number): Invocation => ({
-  index: 0,
-  model: 'm',
-  provider: 'p',
-  inputTokens: 1,
-  outputTokens: 1,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  turns: 1,
-  costUsd,
-  stopReason: 'completed',
-});
-
 async function run(world: World, command: Command): Promise<void> {
   const { bench, model, running } = world;
   const { engine, tenantId, workerId } = bench;
@@ -107,10 +87,12 @@ async function run(world: World, command: Command): Promise<void> {
       const task = running.shift();
       if (!task?.issueNumber) return;
       const outcome: Outcome = goodOutcome(task.taskType, task.issueNumber);
+      // No run costs more than the budget of its issue.
+      const usd = Math.min(command.usd, model.perIssueUsd ?? command.usd);
       const day = new Date(model.at).toISOString().slice(0, 10);
-      model.days.set(day, (model.days.get(day) ?? 0) + command.usd);
-      model.issues.set(task.issueNumber, (model.issues.get(task.issueNumber) ?? 0) + command.usd);
-      const rest = { artefacts: [], findings: [], invocations: [invocation(command.usd)] };
+      model.days.set(day, (model.days.get(day) ?? 0) + usd);
+      model.issues.set(task.issueNumber, (model.issues.get(task.issueNumber) ?? 0) + usd);
+      const rest = { artefacts: [], findings: [], invocations: [paid(command.usd)] };
       await report(engine, refOf(bench, task), { ...outcome, ...rest });
       return;
     }

@@ -5,6 +5,21 @@ import { fleetNote } from '../driver/fragments.ts';
 
 const note = fleetNote('metrics of the whole deployment');
 
+/** Models of an organisation with a name of their own in the metrics; the others share one. */
+const MAX_MODELS = 100;
+
+/**
+ * The name of each model in the metrics: those with the highest spending and the most tokens keep theirs. Names come from
+ * workers, and each would be a time series that never ends.
+ */
+const named = sql`
+  named as materialized (
+    select tenant_id, model, case when row_number() over (partition by tenant_id
+      order by sum(usd) desc, sum(input_tokens + output_tokens) desc, model) <= ${sql.lit(MAX_MODELS)}
+      then model else 'other' end as name
+    from cost_sums where grain = 'month' group by 1, 2
+  )`;
+
 export interface MetricTotals {
   costs: { repo: string; agent: string; model: string; usd: number; unreported: number }[];
   tokens: { model: string; input: number; output: number; cacheRead: number; cacheWrite: number }[];
@@ -20,19 +35,21 @@ export interface MetricTotals {
 export async function metricTotals(fleet: Db): Promise<MetricTotals> {
   const costs = await sql<MetricTotals['costs'][number]>`
     ${note}
-    with c as materialized (
-      select tenant_id, repo_id, agent, model, sum(usd) as usd, sum(unreported_costs) as unreported
-      from cost_sums where grain = 'month' group by 1, 2, 3, 4
+    with ${named}, c as materialized (
+      select s.tenant_id, s.repo_id, s.agent, n.name as model, sum(s.usd) as usd, sum(s.unreported_costs) as unreported
+      from cost_sums s join named n on n.tenant_id = s.tenant_id and n.model = s.model
+      where s.grain = 'month' group by 1, 2, 3, 4
     )
     select r.owner || '/' || r.name as repo, c.agent, c.model, sum(c.usd) as usd, sum(c.unreported)::bigint as unreported
     from c join repos r on r.tenant_id = c.tenant_id and r.id = c.repo_id
     group by 1, 2, 3`.execute(fleet);
   const tokens = await sql<MetricTotals['tokens'][number]>`
     ${note}
-    with c as materialized (
-      select tenant_id, repo_id, model, sum(input_tokens) as input, sum(output_tokens) as output,
-        sum(cache_read_tokens) as cache_read, sum(cache_write_tokens) as cache_write
-      from cost_sums where grain = 'month' group by 1, 2, 3
+    with ${named}, c as materialized (
+      select s.tenant_id, s.repo_id, n.name as model, sum(s.input_tokens) as input, sum(s.output_tokens) as output,
+        sum(s.cache_read_tokens) as cache_read, sum(s.cache_write_tokens) as cache_write
+      from cost_sums s join named n on n.tenant_id = s.tenant_id and n.model = s.model
+      where s.grain = 'month' group by 1, 2, 3
     )
     select c.model, sum(c.input) as input, sum(c.output) as output, sum(c.cache_read) as "cacheRead",
       sum(c.cache_write) as "cacheWrite"

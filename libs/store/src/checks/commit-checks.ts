@@ -111,9 +111,9 @@ export async function issuesAtHead(db: Db, { tenantId, repoId, sha }: CommitKey)
   return rows.flatMap(({ issue_id: id }) => id ?? []);
 }
 
-/** The waits for its turn, for its checks and for the queue of the host are timed separately. */
+/** The waits for its turn, for its checks, for the queue of the host and for the end of a draft are timed separately. */
 const stageOf = (verdict: RawBuilder<unknown>) =>
-  sql`case when ${verdict} in ('train', 'queue') then ${verdict} else 'checks' end`;
+  sql`case when ${verdict} in ('train', 'queue', 'draft') then ${verdict} else 'checks' end`;
 
 /**
  * Stores what a pull request waits for, and since when: the beginning of the wait for the checks of the same head, for its turn,

@@ -10,6 +10,8 @@ import type { WorkerRow } from '../workers/workers.ts';
 /** The run of a claim and its issue, both locked. */
 interface LockedClaim {
   run: RunRow;
+  /** Worker token that registered the worker of the claim; null = it was not recorded. */
+  tokenId: string | null;
   /** Undefined for a task without an issue. */
   issue: IssueRow | undefined;
 }
@@ -56,7 +58,8 @@ const locking = (tenantId: Part, { those, busy, withWorker }: Locking) => sql<Re
       where tenant_id = ${tenantId} and claim_token_hash ${those}
       order by id for update of runs ${busy}
     )${withWorker ? workerOf(tenantId) : sql``}
-    select ${columnsOf('issue', ISSUE)}, ${columnsOf('run', RUN)}${withWorker ? sql`, ${columnsOf('worker', COLUMNS.workers)}` : sql``}
+    select (select w.token_id from workers w where w.tenant_id = ${tenantId} and w.id = run.worker_id) as token_id,
+      ${columnsOf('issue', ISSUE)}, ${columnsOf('run', RUN)}${withWorker ? sql`, ${columnsOf('worker', COLUMNS.workers)}` : sql``}
     from run left join issue on issue.id = run.issue_id
     ${withWorker ? sql`left join worker on worker.id = run.worker_id` : sql``}`;
 
@@ -127,5 +130,6 @@ const claimAndWorkerOf = (row: Readonly<Record<string, unknown>>): LockedClaimAn
 
 const claimOf = (row: Readonly<Record<string, unknown>>): LockedClaim => ({
   run: partOf<RunRow>(row, 'run', RUN),
+  tokenId: row.token_id as string | null,
   issue: row.issue_id === null ? undefined : partOf<IssueRow>(row, 'issue', ISSUE),
 });

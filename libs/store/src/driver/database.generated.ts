@@ -31,6 +31,7 @@ import type {
   ProjectionStatus,
   ReloadTrigger,
   Role,
+  Rounds,
   Severity,
   Slate,
   SlateLine,
@@ -467,6 +468,7 @@ export interface DB {
     quota_waited_ms: Generated<number>;
     reached_states: Generated<number>;
     repo_id: number;
+    rounds: JsonColumn<Rounds, undefined>;
     standing_since_hour: Generated<string | null>;
     state: State;
     state_entered_at: Generated<string>;
@@ -617,6 +619,7 @@ export interface DB {
     checks_wait: JsonColumn<Json> | null;
     checks_wait_since: string | null;
     closed_at: string | null;
+    draft: Generated<boolean>;
     head_ref: string;
     head_repo: string | null;
     head_sha: string;
@@ -690,6 +693,7 @@ export interface DB {
     host_id: number | null;
     id: Generated<number>;
     installation_id: number | null;
+    max_rounds: Generated<number>;
     merge_method: Generated<string>;
     merge_train: Generated<string>;
     name: string;
@@ -1051,6 +1055,7 @@ export interface DB {
     name: string;
     repo_ids: number[] | null;
     revoked_at: string | null;
+    task_types: TaskType[] | null;
     tenant_id: number;
     token_hash: string;
   };
@@ -1116,7 +1121,7 @@ export const COLUMNS = {
   issue_host_facts: ['acted_at', 'acted_event_id', 'assignee', 'assignee_at', 'changed_at', 'changed_body', 'changed_by', 'changed_sha256', 'changed_title', 'command_at', 'issue_id', 'label_times', 'labels_at', 'pause_at', 'seen_at', 'state_at', 'tenant_id', 'text_accepted_by', 'text_at', 'text_sha256'],
   issue_list: ['big_body', 'body', 'is_blocked', 'is_paused', 'issue_number', 'repo_id', 'state', 'state_entered_at', 'tenant_id', 'written_at'],
   issue_plans: ['answered_at', 'answered_by', 'author', 'author_type', 'body', 'created_at', 'edits_version', 'issue_id', 'planned_files', 'reason', 'status', 'tenant_id', 'version'],
-  issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'error_fingerprint', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'plan_status', 'plan_version', 'planned_files', 'question', 'quota_waited_ms', 'reached_states', 'repo_id', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'submitted_files', 'tenant_id', 'text_changed_at', 'text_changed_by', 'title', 'told_budget_percent', 'unreported_costs', 'updated_at', 'url'],
+  issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'error_fingerprint', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'plan_status', 'plan_version', 'planned_files', 'question', 'quota_waited_ms', 'reached_states', 'repo_id', 'rounds', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'submitted_files', 'tenant_id', 'text_changed_at', 'text_changed_by', 'title', 'told_budget_percent', 'unreported_costs', 'updated_at', 'url'],
   kpi_snapshots: ['baseline_sample_size', 'baseline_value', 'computed_at', 'day', 'direction', 'kpi', 'magnitude', 'regressed', 'relative_delta', 'repo_id', 'sample_size', 'tenant_id', 'value'],
   leaders: ['epoch', 'holder', 'name', 'since'],
   loop_problems: ['error', 'failures', 'loop', 'problem', 'process', 'seen_at', 'since'],
@@ -1129,13 +1134,13 @@ export const COLUMNS = {
   pipeline_events: ['agent', 'created_at', 'event_type', 'id', 'issue_id', 'issue_number', 'payload', 'repo_id', 'tenant_id'],
   projection_attempts: ['error', 'finished_at', 'outcome', 'projection_id', 'started_at', 'tenant_id'],
   projections: ['action', 'attempt_epoch', 'attempt_started_at', 'attempts', 'client_type', 'created_at', 'effect', 'error', 'id', 'idempotency_key', 'issue_id', 'issue_number', 'lane', 'max_attempts', 'repo_id', 'result', 'retry_after', 'status', 'tenant_id', 'updated_at'],
-  pull_requests: ['agent_authored', 'approved_by', 'approved_review_id', 'approved_sha', 'approved_source', 'author', 'base_ref', 'body', 'changed_files', 'checks_wait', 'checks_wait_since', 'closed_at', 'head_ref', 'head_repo', 'head_sha', 'host_updated_at', 'id', 'issue_id', 'merge_sha', 'merged', 'merged_at', 'number', 'opened_at', 'repo_id', 'reverted_by', 'state', 'tenant_id', 'title', 'unchecked_sha', 'updated_at', 'url'],
+  pull_requests: ['agent_authored', 'approved_by', 'approved_review_id', 'approved_sha', 'approved_source', 'author', 'base_ref', 'body', 'changed_files', 'checks_wait', 'checks_wait_since', 'closed_at', 'draft', 'head_ref', 'head_repo', 'head_sha', 'host_updated_at', 'id', 'issue_id', 'merge_sha', 'merged', 'merged_at', 'number', 'opened_at', 'repo_id', 'reverted_by', 'state', 'tenant_id', 'title', 'unchecked_sha', 'updated_at', 'url'],
   rate_limits: ['expires_at', 'key', 'points'],
   repo_files: ['language', 'path', 'repo_id', 'search', 'sha', 'size', 'summary', 'symbols', 'tenant_id', 'updated_at'],
   repo_grants: ['created_at', 'repo_id', 'tenant_id', 'user_id'],
   repo_scans: ['due_at', 'file_count', 'head_sha', 'repo_id', 'scanned_at', 'symbol_count', 'tenant_id', 'truncated', 'updated_at'],
   repo_sync: ['cursor', 'error', 'etag', 'polled_at', 'repo_id', 'tenant_id'],
-  repos: ['checks_policy', 'clone_url', 'compare', 'created_at', 'default_branch', 'enabled', 'former_slug_keys', 'host_id', 'id', 'installation_id', 'merge_method', 'merge_train', 'name', 'owner', 'pool_size', 'push_checked_at', 'push_restricted', 'removed_at', 'setup_command', 'slug_key', 'tenant_id', 'train_head', 'train_pr', 'train_since', 'unavailable', 'unavailable_since', 'updated_at', 'vcs_host'],
+  repos: ['checks_policy', 'clone_url', 'compare', 'created_at', 'default_branch', 'enabled', 'former_slug_keys', 'host_id', 'id', 'installation_id', 'max_rounds', 'merge_method', 'merge_train', 'name', 'owner', 'pool_size', 'push_checked_at', 'push_restricted', 'removed_at', 'setup_command', 'slug_key', 'tenant_id', 'train_head', 'train_pr', 'train_since', 'unavailable', 'unavailable_since', 'updated_at', 'vcs_host'],
   retrospectives: ['actual_files', 'created_at', 'failures', 'id', 'issue_id', 'lessons', 'outcome_classification', 'planned_files', 'repo_id', 'run_id', 'search', 'status', 'summary', 'tenant_id', 'updated_at'],
   review_comments: ['author', 'body', 'created_at', 'id', 'issue_id', 'kind', 'line', 'path', 'tenant_id'],
   rollup_checks: ['checked_at', 'day', 'wrong'],
@@ -1166,7 +1171,7 @@ export const COLUMNS = {
   users: ['created_at', 'disabled_at', 'email', 'email_key', 'id', 'name', 'password_hash'],
   webhook_deliveries: ['attempts', 'delivery_id', 'error', 'event', 'events', 'lane', 'processed_at', 'received_at', 'retry_after'],
   worker_periods: ['ended_at', 'kind', 'started_at', 'tenant_id', 'worker_id'],
-  worker_tokens: ['created_at', 'expires_at', 'id', 'last_used_at', 'name', 'repo_ids', 'revoked_at', 'tenant_id', 'token_hash'],
+  worker_tokens: ['created_at', 'expires_at', 'id', 'last_used_at', 'name', 'repo_ids', 'revoked_at', 'task_types', 'tenant_id', 'token_hash'],
   workers: ['agents', 'draining', 'finishing', 'hostname', 'id', 'labels', 'last_heartbeat_at', 'left_at', 'name', 'registered_at', 'repos', 'stalled_since', 'status', 'task_types', 'tenant_id', 'token_id', 'version'],
   workflow_snapshots: ['activated_at', 'activated_by', 'active', 'body', 'created_at', 'created_by', 'repo_id', 'tenant_id', 'version'],
 } as const;

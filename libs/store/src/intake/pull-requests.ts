@@ -85,6 +85,7 @@ export async function upsertPullRequest(
     head_sha: pr.headSha,
     base_ref: pr.baseRef,
     state: pr.state,
+    draft: pr.draft,
     merged: pr.merged,
     merged_at: pr.mergedAt,
     merge_sha: pr.merged ? pr.mergeCommitSha : null,

@@ -1,8 +1,9 @@
-import type { PlanStatus } from '@pipeline/domain';
+import type { PlanStatus, Rounds } from '@pipeline/domain';
 import { type Selectable, sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
 import type { DB } from '../driver/database.generated.ts';
 import type { Change, Tx } from '../driver/database.ts';
+import { jsonb } from '../driver/fragments.ts';
 import { type Params, preparedPatch } from '../driver/prepared.ts';
 
 /** Changes columns of an issue whose row the caller has locked. */
@@ -150,6 +151,10 @@ const submitted = preparedPatch('set-submitted-files', 'issues', (p: Params<{ fi
 /** Records the files that the newest submission for a locked issue changed. */
 export const setSubmittedFiles = (tx: Tx, tenantId: number, issueId: number, files: string[]): Promise<void> =>
   submitted.run(tx, { tenantId, id: issueId, files });
+
+/** Records the rounds of a locked issue. */
+export const setRounds = (tx: Tx, tenantId: number, issueId: number, rounds: Rounds): Promise<void> =>
+  updateIssue(tx, tenantId, issueId, { rounds: jsonb(rounds) as never });
 
 const show = preparedPatch('show-issue', 'issues', (p: Params<{ labels: string[]; statusComment: string | null }>) => ({
   labels: p('labels'),

@@ -2,6 +2,7 @@ import {
   ANY_AGENT,
   type CheckState,
   type ErrorClass,
+  type Rounds,
   type State,
   type TaskType,
   type TracedIssue,
@@ -56,6 +57,8 @@ type OfIssue = Omit<WhyFacts, 'repo' | 'task' | 'lastTrigger'> & {
   textChange: { changedAt: string; changedBy: string | null; sha256: string } | null;
   /** Checks of the head of its own open pull request, by name, at most 100. */
   headChecks: HeadCheck[];
+  rounds: Rounds;
+  maxRounds: number;
   /** Work tasks before others. */
   tasks: WhyTask[];
   /** Newest first, at most 20; the `trigger` of the newest one caused the current state. */
@@ -169,7 +172,8 @@ const issueJson = (tenant: Tenant, lists = listsOf(tenant)) => sql`
       'createdAt', ${wireTime('i.created_at')}) as traced, i.title, i.state, ${wireTime('i.state_entered_at')} as "stateEnteredAt",
     i.is_paused as "isPaused", ${wireTime('i.paused_at')} as "pausedAt", i.is_blocked as "isBlocked",
     i.block_reason as "blockReason", i.block_classification as "blockClassification",
-    i.blocked_from_state as "blockedFromState", i.question,
+    i.blocked_from_state as "blockedFromState", i.question, i.rounds,
+    (select r.max_rounds from repos r where r.tenant_id = ${tenant} and r.id = i.repo_id) as "maxRounds",
     case when i.plan_status = 'pending' then i.plan_version end as "pendingPlan", ${wireTime('i.auto_unblock_at')} as "autoUnblockAt",
     (select p.number from pull_requests p where p.tenant_id = ${tenant} and p.issue_id = i.id and p.state = 'open'
       and p.agent_authored

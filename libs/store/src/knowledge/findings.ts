@@ -1,4 +1,4 @@
-import type { FindingEvidence, FindingStatus } from '@pipeline/domain';
+import { type FindingEvidence, type FindingStatus, withinPage } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import { type OrgScope, type Reach, reachableRepo, reachOf } from '../accounts/org-scope.ts';
 import { svcNow } from '../driver/clock.ts';
@@ -83,13 +83,15 @@ const page = prepared(
     from repo`,
 );
 
-/** Findings of a repo, newest first (index findings_of_repo). @returns undefined for a repo out of scope. */
-export const findingsPage = <F>(
+/** Findings of a repo, newest first (index findings_of_repo), up to the octets of a page. @returns undefined for a repo out of scope. */
+export const findingsPage = async <F>(
   read: Db,
   scope: OrgScope,
   { slug, ...query }: FindingFilter & { slug: string; limit: number; offset: number },
-): Promise<FindingsRow<F> | undefined> =>
-  page.first(read, { ...reachOf(scope, slug), ...query }) as Promise<FindingsRow<F> | undefined>;
+): Promise<FindingsRow<F> | undefined> => {
+  const row = (await page.first(read, { ...reachOf(scope, slug), ...query })) as FindingsRow<F> | undefined;
+  return row && { ...row, items: withinPage(row.items) };
+};
 
 interface Page {
   limit: number;
@@ -120,7 +122,7 @@ export async function findingsOfRepo(
   page: Page,
 ): Promise<FindingsRow<ListedFinding>> {
   const row = await byRepo.first(read, { ...repo, ...filter, ...page });
-  return row ?? { total: 0, items: [] };
+  return row ? { ...row, items: withinPage(row.items) } : { total: 0, items: [] };
 }
 
 const byIssue = prepared(

@@ -41,10 +41,16 @@ const headed = preparedPatch('set-head-of-run', 'runs', (p: Params<{ headSha: st
 export const setHeadOfRun = (tx: Tx, tenantId: number, run: { runId: number; headSha: string }): Promise<void> =>
   headed.run(tx, { tenantId, id: run.runId, headSha: run.headSha });
 
+/** True for a run of a worker that this token registered; null = any token. */
+export const isOfToken = (tenantId: RawBuilder<unknown>, tokenId: RawBuilder<unknown>) => sql<boolean>`
+  exists (select from workers w where w.tenant_id = ${tenantId} and w.id = r.worker_id
+    and (w.token_id is null or w.token_id = coalesce(${tokenId}::uuid, w.token_id)))`;
+
 interface Extension {
   tenantId: number;
   taskIds: string[];
   tokenHashes: string[];
+  tokenId: string | null;
   lease: string;
 }
 
@@ -55,7 +61,7 @@ const extended = prepared(
       update runs r set lease_expires_at = svc_now() + ${p('lease')}::interval
       from unnest((select ${p('taskIds')}::text[]), (select ${p('tokenHashes')}::text[])) as claim (task_id, token_hash)
       where r.tenant_id = ${p('tenantId')} and r.claim_token_hash = claim.token_hash and r.task_id::text = claim.task_id
-        and r.status = 'claimed' and r.lease_expires_at > svc_now()
+        and r.status = 'claimed' and r.lease_expires_at > svc_now() and ${isOfToken(p('tenantId'), p('tokenId'))}
       returning r.id, r.task_id, r.lease_expires_at
     )
     update tasks t set lease_expires_at = h.lease_expires_at
@@ -65,14 +71,14 @@ const extended = prepared(
 );
 
 /**
- * Extends the leases of valid claims, for task and run alike. Ids come from workers: an invalid UUID matches no task
+ * Extends the leases of valid claims of a worker token (null = any), for task and run alike. Ids come from workers: an invalid UUID matches no task
  * and is no error.
  * @returns the ids of the extended tasks, and the end of their lease.
  */
 export async function extendLeases(
   db: Db,
   tenantId: number,
-  claims: readonly { taskId: string; tokenHash: string }[],
+  { claims, tokenId }: { claims: readonly { taskId: string; tokenHash: string }[]; tokenId: string | null },
   leaseMs: number,
 ): Promise<{ task_id: string; lease_expires_at: string }[]> {
   if (claims.length === 0) return [];
@@ -80,17 +86,25 @@ export async function extendLeases(
     tenantId,
     taskIds: claims.map((claim) => claim.taskId),
     tokenHashes: claims.map((claim) => claim.tokenHash),
+    tokenId,
     lease: `${leaseMs} ms`,
   });
 }
 
+interface StartedClaim {
+  taskId: string;
+  tokenHash: string;
+  /** The worker token that presents it; null = any. */
+  tokenId: string | null;
+}
+
 const started = prepared(
   'start-task',
-  (_db, p: Params<{ tenantId: number; taskId: string; tokenHash: string }>) => sql<{ lease_expires_at: string }>`
+  (_db, p: Params<StartedClaim & { tenantId: number }>) => sql<{ lease_expires_at: string }>`
     update tasks t set progress_at = svc_now(), started_at = least(t.started_at, svc_now())
     from runs r
     where r.tenant_id = ${p('tenantId')} and r.claim_token_hash = ${p('tokenHash')} and r.task_id::text = ${p('taskId')}
-      and r.status = 'claimed' and r.lease_expires_at > svc_now()
+      and r.status = 'claimed' and r.lease_expires_at > svc_now() and ${isOfToken(p('tenantId'), p('tokenId'))}
       and t.tenant_id = ${p('tenantId')} and t.id = r.task_id and t.run_id = r.id
     returning r.lease_expires_at`,
 );
@@ -103,7 +117,7 @@ const started = prepared(
 export const startTask = (
   db: Db,
   tenantId: number,
-  claim: { taskId: string; tokenHash: string },
+  claim: StartedClaim,
 ): Promise<{ lease_expires_at: string } | undefined> => started.first(db, { tenantId, ...claim });
 
 export type EndedRun = Pick<RunRow, 'attempt' | 'error_message' | 'outcome'>;

@@ -5,6 +5,7 @@ import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
+import { isOfToken } from './runs.ts';
 
 export type TaskRow = Selectable<DB['tasks']>;
 
@@ -92,19 +93,19 @@ export async function updateTask(
 }
 
 /**
- * Ends the leases of these withdrawn claims, whose holders know that they must stop; tasks that waited for that may
+ * Ends the leases of these withdrawn claims of a worker token (null = any), whose holders know that they must stop; tasks that waited for that may
  * run. @returns how many tasks became claimable.
  */
 export async function releaseHandovers(
   db: Db,
   tenantId: number,
-  tokenHashes: readonly string[],
+  { tokenHashes, tokenId }: { tokenHashes: readonly string[]; tokenId: string | null },
   perIssueUsd: number | null,
 ): Promise<number> {
   const { rows } = await sql<{ id: number }>`
-    update runs set lease_expires_at = svc_now()
+    update runs r set lease_expires_at = svc_now()
     where tenant_id = ${tenantId} and claim_token_hash = any(${tokenHashes}) and status = 'cancelled'
-      and lease_expires_at > svc_now()
+      and lease_expires_at > svc_now() and ${isOfToken(sql.val(tenantId), sql.val(tokenId))}
     returning id`.execute(db);
   if (rows.length === 0) return 0;
   const released = await sql<{ held: string | null }>`

@@ -33,6 +33,8 @@ export interface RepoInput {
   mergeMethod?: MergeMethod;
   /** Setting that merges pull requests one after another; absent = as stored, at first `off`. */
   mergeTrain?: MergeTrain;
+  /** Rounds without progress before a person is asked; absent = as stored, at first 3. */
+  maxRounds?: number | undefined;
   /** Agents that are compared; null = none, absent = as stored. */
   compare?: Comparison | null;
 }
@@ -50,6 +52,7 @@ export async function upsertRepo(tx: Tx, tenantId: number, input: RepoInput): Pr
     ...(input.checks && { checks_policy: input.checks }),
     ...(input.mergeMethod && { merge_method: input.mergeMethod }),
     ...(input.mergeTrain && { merge_train: input.mergeTrain }),
+    ...(input.maxRounds !== undefined && { max_rounds: input.maxRounds }),
     ...(input.compare !== undefined && { compare: input.compare && jsonb(input.compare) }),
   };
   return tx

@@ -1,3 +1,4 @@
+import type { TaskType } from '@pipeline/domain';
 import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
 import { sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
@@ -9,6 +10,8 @@ export interface WorkerScope {
   tokenId: string;
   tenantId: number;
   repoIds: number[] | null;
+  /** Types of tasks that it may claim; null = all. */
+  taskTypes: TaskType[] | null;
   /** True = its last use is on record for the current minute. */
   isUseRecorded: boolean;
 }
@@ -18,6 +21,8 @@ interface NewWorkerToken {
   name: string;
   tokenHash: string;
   repoIds: number[] | null;
+  /** Types of tasks that it may claim; null and absent = all. */
+  taskTypes?: TaskType[] | null;
   /** ISO 8601; it is refused from then on. Null = it never expires. */
   expiresAt?: string | null;
 }
@@ -28,8 +33,16 @@ const isUseRecorded = sql<boolean>`coalesce(last_used_at > svc_now() - interval 
 
 export async function insertWorkerToken(db: Db, token: NewWorkerToken): Promise<string> {
   const id = timeOrderedId();
-  const { tenantId, name, tokenHash, repoIds, expiresAt = null } = token;
-  const row = { id, tenant_id: tenantId, name, token_hash: tokenHash, repo_ids: repoIds, expires_at: expiresAt };
+  const { tenantId, name, tokenHash, repoIds, taskTypes = null, expiresAt = null } = token;
+  const row = {
+    id,
+    tenant_id: tenantId,
+    name,
+    token_hash: tokenHash,
+    repo_ids: repoIds,
+    task_types: taskTypes,
+    expires_at: expiresAt,
+  };
   await db
     .insertInto('worker_tokens')
     .values(row)
@@ -41,12 +54,18 @@ export async function insertWorkerToken(db: Db, token: NewWorkerToken): Promise<
 export async function findWorkerScope(db: Db, tokenHash: string): Promise<WorkerScope | null> {
   const row = await db
     .selectFrom('worker_tokens')
-    .select(['id', 'tenant_id', 'repo_ids', isUseRecorded.as('is_use_recorded')])
+    .select(['id', 'tenant_id', 'repo_ids', 'task_types', isUseRecorded.as('is_use_recorded')])
     .where('token_hash', '=', tokenHash)
     .where(isLive)
     .executeTakeFirst();
   if (!row) return null;
-  return { tokenId: row.id, tenantId: row.tenant_id, repoIds: row.repo_ids, isUseRecorded: row.is_use_recorded };
+  return {
+    tokenId: row.id,
+    tenantId: row.tenant_id,
+    repoIds: row.repo_ids,
+    taskTypes: row.task_types,
+    isUseRecorded: row.is_use_recorded,
+  };
 }
 
 /** Records the use of a token; of several processes that record the same minute, one writes. */
@@ -94,6 +113,8 @@ interface WorkerTokenSummary {
   name: string;
   /** Slugs; null = all of the organisation. */
   repos: string[] | null;
+  /** Null = all. */
+  task_types: TaskType[] | null;
   created_at: string;
   /** Null = never. */
   expires_at: string | null;
@@ -108,7 +129,7 @@ type TokenOfRepos = Omit<WorkerTokenSummary, 'repos'> & { tenant_id: number; rep
 export async function listWorkerTokens(fleet: Db, tenantId: number | null): Promise<WorkerTokenSummary[]> {
   const { rows } = await sql<TokenOfRepos>`
     ${fleetNote('who administers the deployment sees all of it')}
-    select w.id, w.tenant_id, t.external_id as org, w.name, w.created_at, w.expires_at, w.last_used_at, w.revoked_at, w.repo_ids
+    select w.id, w.tenant_id, t.external_id as org, w.name, w.created_at, w.expires_at, w.last_used_at, w.revoked_at, w.repo_ids, w.task_types
     from worker_tokens w join tenants t on t.id = w.tenant_id
     where ${tenantId}::bigint is null or w.tenant_id = ${tenantId}
     order by w.created_at desc, w.id`.execute(fleet);

@@ -97,3 +97,21 @@ export const subtasksOf = (db: Db, tenantId: number, epic: { repoId: number; num
     .where('parent_issue_number', '=', epic.number)
     .orderBy('id')
     .execute();
+
+/** Returns whether an issue is a subtask, and how many subtasks it has had: one statement, two index probes. */
+export async function splitFactsOf(
+  db: Db,
+  tenantId: number,
+  { repoId, number }: { repoId: number; number: number },
+): Promise<{ isSubtask: boolean; subtasks: number }> {
+  const edges = () => db.selectFrom('issue_edges').where('tenant_id', '=', tenantId).where('kind', '=', 'subtask');
+  const own = edges().where('parent_repo_id', '=', repoId).where('parent_issue_number', '=', number);
+  const above = edges().where('child_repo_id', '=', repoId).where('child_issue_number', '=', number);
+  const row = await db
+    .selectNoFrom((eb) => [
+      eb.exists(above.select('id')).as('isSubtask'),
+      own.select((e) => e.fn.countAll<number>().as('count')).as('subtasks'),
+    ])
+    .executeTakeFirstOrThrow();
+  return { isSubtask: Boolean(row.isSubtask), subtasks: Number(row.subtasks ?? 0) };
+}

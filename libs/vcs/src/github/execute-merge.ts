@@ -63,7 +63,7 @@ function explain(error: RequestError, pull: PullState): ExecuteResult {
   if (PROTECTED.test(error.message)) return refused(error, 'protected');
   if (/merge conflict|can't be rebased/i.test(error.message)) return refused(error, 'conflict');
   if (pull.state === 'closed') return refused(error, 'other');
-  if (pull.draft || pull.mergeable_state === 'draft') return refused(error, 'not-ready');
+  if (pull.draft || pull.mergeable_state === 'draft') return refused(error, 'draft');
   switch (pull.mergeable_state) {
     case 'dirty':
       return refused(error, 'conflict');

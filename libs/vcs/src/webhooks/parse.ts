@@ -10,6 +10,7 @@ import {
   ISSUE_ACTIONS,
   installationPayload,
   issuesPayload,
+  PULL_REQUEST_ACTIONS,
   pullRequestPayload,
   repositoriesPayload,
   repositoryPayload,
@@ -22,7 +23,7 @@ const HANDLED: Record<string, { actions: string[]; read: (payload: unknown) => H
   issues: { actions: [...ISSUE_ACTIONS], read: readIssue },
   issue_comment: { actions: ['created'], read: readComment },
   pull_request: {
-    actions: ['opened', 'reopened', 'closed', 'synchronize', 'edited', 'dequeued'],
+    actions: [...PULL_REQUEST_ACTIONS],
     read: readPullRequest,
   },
   pull_request_review: { actions: ['submitted', 'dismissed'], read: readReview },
@@ -100,8 +101,19 @@ function readPullRequest(payload: unknown): HostEvent[] {
   const pullRequest = toPullRequest(pull_request);
   // What became of it is read from the host, as after the end of checks.
   if (action === 'dequeued') return [endOfChecks(repository, sender, pullRequest.headSha, [pullRequest.number])];
-  const what = action === 'closed' && pullRequest.merged ? 'merged' : action;
+  const what = pullRequestActionOf(action, pullRequest.merged);
   return [{ kind: 'pull-request', action: what, repo: repoOf(repository), pullRequest, sender: loginOf(sender) }];
+}
+
+type PullRequestAction = Extract<HostEvent, { kind: 'pull-request' }>['action'];
+
+/** A change between draft and ready for review is an edit. */
+function pullRequestActionOf(
+  action: Exclude<(typeof PULL_REQUEST_ACTIONS)[number], 'dequeued'>,
+  isMerged: boolean,
+): PullRequestAction {
+  if (action === 'converted_to_draft' || action === 'ready_for_review') return 'edited';
+  return action === 'closed' && isMerged ? 'merged' : action;
 }
 
 function readReview(payload: unknown): HostEvent[] {

@@ -104,8 +104,20 @@ export const issuesPayload = z.looseObject({
   sender,
 });
 export const commentPayload = z.looseObject({ issue, comment, repository, sender });
+/** Actions of a pull request that are read. */
+export const PULL_REQUEST_ACTIONS = [
+  'opened',
+  'reopened',
+  'closed',
+  'synchronize',
+  'edited',
+  'dequeued',
+  'converted_to_draft',
+  'ready_for_review',
+] as const;
+
 export const pullRequestPayload = z.looseObject({
-  action: z.enum(['opened', 'reopened', 'closed', 'synchronize', 'edited', 'dequeued']),
+  action: z.enum(PULL_REQUEST_ACTIONS),
   pull_request: pullRequest,
   repository,
   sender,

@@ -3,11 +3,11 @@ import {
   ArtefactInput,
   ERROR_CLASSES,
   FindingInput,
-  Invocation,
   MAX_INTEGER,
   MappedFile,
   MappedSymbol,
   OUTCOME_NAMES,
+  ReportedInvocation,
 } from '@pipeline/domain';
 import { z } from 'zod';
 
@@ -68,7 +68,7 @@ export const AgentRecord = z.discriminatedUnion('type', [
   Message,
   ArtefactInput.extend({ type: z.literal('artefact') }),
   FindingInput.extend({ type: z.literal('finding') }),
-  Invocation.extend({ type: z.literal('invocation') }),
+  ReportedInvocation.extend({ type: z.literal('invocation') }),
   CodeMapRecord,
   OutcomeRecord,
   FailureRecord,

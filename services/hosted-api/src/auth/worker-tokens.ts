@@ -1,14 +1,16 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { TaskType } from '@pipeline/domain';
 import { hashToken } from '@pipeline/engine';
 import { AnswerError, type Authenticate, type Identity } from '@pipeline/http';
 import { findWorkerScope, recordTokenUse, type Store, type WorkerScope } from '@pipeline/store';
 import { LRUCache } from 'lru-cache';
 
-/** A worker token: its id, whose it is, and the repos it reaches (null = all of the tenant). */
+/** A worker token: its id, whose it is, the repos it reaches and the types of tasks it may claim (null = all). */
 export interface WorkerIdentity extends Identity {
   readonly tenantId: number;
   readonly repoIds: readonly number[] | null;
+  readonly taskTypes: readonly TaskType[] | null;
   /** A secret that only this token and this key give. */
   secretOf(key: string): string;
 }
@@ -46,9 +48,9 @@ export function workerAuthenticator(store: Store, now: () => Date): Authenticate
     const token = bearerToken(request);
     const found = await scopes.forceFetch(hashToken(token));
     if (!found.scope) throw failed('The worker token is unknown, revoked or expired');
-    const { tokenId, tenantId, repoIds } = found.scope;
+    const { tokenId, tenantId, repoIds, taskTypes } = found.scope;
     const secretOf = (key: string) => createHmac('sha256', token).update(key).digest('base64url');
-    return { key: tokenId, tenantId, repoIds, secretOf };
+    return { key: tokenId, tenantId, repoIds, taskTypes, secretOf };
   };
 }
 

@@ -233,7 +233,7 @@ describe('tokens of workers', () => {
       const { id } = await makeTenant(hosting.api);
       const start = new Date('2030-01-01T00:00:00Z');
       database.clock.now = start;
-      const token = await makeToken(database.store, id, null, '2030-01-01T01:00:00Z');
+      const token = await makeToken(database.store, id, null, { expiresAt: '2030-01-01T01:00:00Z' });
       await register(hosting.api, token);
       database.clock.now = new Date('2030-01-01T01:00:00Z');
       clock.now = new Date(clock.now.getTime() + 2_001);

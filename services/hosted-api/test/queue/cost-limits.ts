@@ -28,7 +28,7 @@ describe('limits of costs', () => {
     index: 0,
     model: 'm',
     provider: 'p',
-    inputTokens: 1,
+    inputTokens: 1_000_000_000,
     outputTokens: 1,
     turns: 1,
     costUsd,
@@ -107,5 +107,55 @@ describe('limits of costs', () => {
       block_reason: 'quota_exceeded',
       block_classification: 'quota',
     });
+  });
+
+  const bookedOf = async () => {
+    const { db } = database;
+    const issue = await findIssue(db, tenant.id, tenant.repo.id, 1);
+    const findings = db
+      .selectFrom('findings')
+      .select(['finding_type', 'summary'])
+      .where('issue_id', '=', issue?.id ?? 0);
+    return { usd: issue?.cost_usd, state: issue?.state, findings: await findings.execute() };
+  };
+
+  test.each([
+    ['a negative number of tokens', { inputTokens: -5 }],
+    ['a fraction of a token', { outputTokens: 1.5 }],
+    ['a cost beyond every limit', { costUsd: 1e12, inputTokens: 1 }],
+    ['a cost below zero', { costUsd: -3, inputTokens: 1 }],
+    ['tokens as text', { inputTokens: '12' }],
+    ['no name of the model', { model: null }],
+  ])('a report with %s is kept, and the figure is clamped and noted', async (_what, wrong) => {
+    await labelIssue(hosting.api, tenant.repo, 1);
+    const { task } = (await claim()).body;
+    const answer = await say(task, 'complete', { ...analyzed, invocations: [{ ...paid(1), ...wrong }] });
+    expect([answer.status, answer.body.state]).toEqual([200, 'planning']);
+    const { usd, findings } = await bookedOf();
+    expect(usd).toBeLessThanOrEqual(1);
+    expect(findings).toEqual([expect.objectContaining({ finding_type: 'cost_anomaly' })]);
+  });
+
+  test('a reported cost counts at most its tokens at the price of the model, and the difference is noted', async () => {
+    await labelIssue(hosting.api, tenant.repo, 1);
+    const { task } = (await claim()).body;
+    const invented = { ...paid(5_000), model: 'claude-sonnet-4-x', inputTokens: 1_000, outputTokens: 0 };
+    await say(task, 'complete', { ...analyzed, invocations: [invented] });
+    const { usd, findings } = await bookedOf();
+    expect(usd).toBe(0.003);
+    expect(findings[0]?.summary).toBe(
+      'A worker reported a cost of 5000 USD; 0.003 USD are counted, which the tokens cost at the price of the model.',
+    );
+  });
+
+  test('the costs of a run count at most the budget of the issue when the model has no price', async () => {
+    await follow({ costLimits: { perIssueUsd: 5 } });
+    await labelIssue(hosting.api, tenant.repo, 1);
+    const { task } = (await claim()).body;
+    const calls = [0, 1, 2].map((index) => ({ ...paid(4), index }));
+    await say(task, 'progress', { status: 'at it', invocations: calls });
+    expect((await bookedOf()).usd).toBe(5);
+    await say(task, 'complete', { ...analyzed, invocations: calls.map((call) => ({ ...call, costUsd: 40 })) });
+    expect(await bookedOf()).toMatchObject({ usd: 5, state: 'planning' });
   });
 });

@@ -60,3 +60,46 @@ test('tenants with the same repo and worker names do not meet', async () => {
   const own = await hosting.api.post(`/api/worker/tasks/${task.id}/extend`, { claimToken: task.claimToken }, one);
   expect(own.status).toBe(200);
 });
+
+test('a claim answers to the worker token of its worker alone, whatever another token of the tenant sends', async () => {
+  const tenant = await makeTenant(hosting.api);
+  await labelIssue(hosting.api, tenant.repo, 1);
+  const other = { token: await makeToken(hosting.api.context.engine.store, tenant.id, null) };
+  const { task } = (await claimWith(tenant.token, [])).body;
+  const { id, claimToken, leaseExpiresAt } = task;
+  const reports = {
+    start: { claimToken },
+    extend: { claimToken },
+    progress: { claimToken, status: 'mine now' },
+    messages: { claimToken, items: [] },
+    credentials: { claimToken },
+    fail: { claimToken, errorMessage: 'gone', errorClass: 'permanent' },
+    complete: { claimToken, outcome: 'not-planned', result: { reason: 'gone' } },
+  };
+  for (const [what, body] of Object.entries(reports)) {
+    const answer = await hosting.api.post(`/api/worker/tasks/${id}/${what}`, body, other);
+    expect([what, answer.body.code]).toEqual([what, 'CLAIM_LOST']);
+  }
+  const workerId = await register(hosting.api, other.token, 'thief');
+  const beat = { workerId, status: 'busy', tasks: [{ taskId: id, claimToken }] };
+  expect((await hosting.api.post('/api/worker/heartbeat', beat, other)).body.cancelTaskIds).toEqual([id]);
+  const own = await hosting.api.post(`/api/worker/tasks/${id}/extend`, { claimToken }, tenant);
+  expect([own.status, own.body.leaseExpiresAt >= leaseExpiresAt]).toEqual([200, true]);
+});
+
+test('a token for some types of tasks registers for no other one and claims none', async () => {
+  const tenant = await makeTenant(hosting.api);
+  await labelIssue(hosting.api, tenant.repo, 1);
+  const { store } = hosting.api.context.engine;
+  const token = await makeToken(store, tenant.id, null, { taskTypes: ['review', 'merge'] });
+  const put = (taskTypes: string[]) => hosting.api.post('/api/worker/register', { name: 'r', taskTypes }, { token });
+  expect((await put(['review', 'analyze'])).body).toMatchObject({
+    code: 'INVALID_BODY',
+    error: expect.stringContaining('the token may not claim analyze tasks'),
+  });
+  const { workerId } = (await put(['review'])).body;
+  const claim = (taskTypes: string[]) => hosting.api.post('/api/worker/claim', { workerId, taskTypes }, { token });
+  expect((await claim(['analyze'])).status).toBe(204);
+  expect((await claim(['analyze', 'review'])).status).toBe(204);
+  expect((await claimWith(tenant.token, [])).body.task.taskType).toBe('analyze');
+});

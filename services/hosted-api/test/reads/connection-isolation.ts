@@ -103,7 +103,14 @@ describe('isolation of connections', () => {
     const work = async (path: 'complete' | 'fail' | 'progress', more: object, repo = SLUG) => {
       const claim = { workerId, taskTypes: ['analyze'], repos: [repo] };
       const { task } = (await api.post('/api/worker/claim', claim, tenant)).body;
-      const calls = { index: 0, model: mark, provider: mark, inputTokens: 1, outputTokens: 1, cacheReadTokens: 0 };
+      const calls = {
+        index: 0,
+        model: mark,
+        provider: mark,
+        inputTokens: 1_000_000,
+        outputTokens: 1,
+        cacheReadTokens: 0,
+      };
       const invocations = [{ ...calls, cacheWriteTokens: 0, turns: 1, costUsd: 1, stopReason: 'completed' }];
       const body = { claimToken: task.claimToken, invocations, ...more };
       const answer = await api.post(`/api/worker/tasks/${task.id}/${path}`, body, tenant);

@@ -195,11 +195,11 @@ export async function makeToken(
   store: Store,
   tenantId: number,
   repoIds: number[] | null,
-  expiresAt: string | null = null,
+  { expiresAt = null, taskTypes = null }: { expiresAt?: string | null; taskTypes?: TaskType[] | null } = {},
 ): Promise<string> {
   const token = `wrk_at_${randomBytes(32).toString('base64url')}`;
   const tokenHash = createHash('sha256').update(token).digest('hex');
-  await insertWorkerToken(store.tenant, { tenantId, name: 'test', tokenHash, repoIds, expiresAt });
+  await insertWorkerToken(store.tenant, { tenantId, name: 'test', tokenHash, repoIds, taskTypes, expiresAt });
   return token;
 }
 

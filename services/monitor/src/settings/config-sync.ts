@@ -89,6 +89,7 @@ export class ConfigSync {
       checks: config.checks,
       mergeMethod: config.mergeMethod,
       mergeTrain: config.mergeTrain,
+      maxRounds: config.maxRounds,
       compare: config.compare,
     };
     const { slug: repo, tenant } = config;

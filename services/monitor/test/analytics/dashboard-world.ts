@@ -107,7 +107,12 @@ export function testDashboard(database: TestDatabase) {
   /** Work on the newest issue that has cost something and failed. */
   const spend = async (costUsd: number, of = env.bench): Promise<void> => {
     const work = await claimWork(of, `w${env.number}`);
-    const tokens = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
+    const tokens = {
+      inputTokens: 1 + Math.ceil(costUsd * 1_000_000),
+      outputTokens: 1,
+      cacheReadTokens: 0,
+      cacheWriteTokens: 0,
+    };
     const call = {
       index: 0,
       model: 'large',

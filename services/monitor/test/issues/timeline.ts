@@ -46,7 +46,7 @@ describe('the timeline of an issue', () => {
     const call = {
       model: 'large',
       provider: 'p',
-      inputTokens: 1,
+      inputTokens: 500_000,
       outputTokens: 1,
       cacheReadTokens: 0,
       cacheWriteTokens: 0,

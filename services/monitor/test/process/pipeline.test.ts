@@ -45,6 +45,7 @@ describe('the pipeline of a monitor', () => {
       checks: 'none' as const,
       mergeMethod: 'squash' as const,
       mergeTrain: 'off' as const,
+      maxRounds: 3,
       compare: null,
       tenant: 'default',
     }));

@@ -87,6 +87,20 @@ export const HISTORY_RULES: Record<string, Rule> = {
       or (select count(*) from issue_plans p where p.issue_id = i.id and p.status = 'approved') <
       (select count(*) from transitions t where t.issue_id = i.id and t.trigger = 'plan-approved')`,
 
+  /** No sequence of outcomes runs for ever: after the limit of its repo an issue waits for a person. */
+  roundsAreBounded: sql`
+    select i.issue_number || ': ' || t.from_state || ' ' || t.trigger as what
+    from transitions t join issues i on i.id = t.issue_id join repos r on r.id = i.repo_id
+    where t.trigger in ('changes-requested', 'checks-failed', 'conflict', 'not-ready', 'replan')
+      and not exists (select from transitions p where p.issue_id = t.issue_id and p.id > t.id
+        and (p.trigger in ('operator', 'reimplement', 'clarified', 'plan-approved', 'plan-rejected', 'review-approved',
+          'review-changes-requested', 'reopened') or (p.trigger = 'unblocked' and p.actor_type = 'operator')))
+      and not exists (select from pipeline_events e where e.issue_id = t.issue_id and e.event_type = 'operator_action'
+        and e.payload ->> 'action' = 'retry' and e.created_at >= t.at)
+    group by i.issue_number, t.from_state, t.trigger, r.max_rounds
+    -- The last one leads to the person.
+    having count(*) > r.max_rounds + 1`,
+
   everyTransitionHasItsEvent: sql`
     select i.issue_number as what from issues i where
       array(select t.from_state || '>' || t.to_state from transitions t where t.issue_id = i.id order by t.id) <>

@@ -183,6 +183,27 @@ const runsOfWork: fc.Arbitrary<Step> = fc.integer({ min: 2, max: 8 }).map((tasks
   },
 }));
 
+/** Agents that report the same outcome for every task that can end so. */
+const insistence: fc.Arbitrary<Step> = fc
+  .record({ outcome: fc.integer({ min: 1, max: 2 }), tasks: fc.integer({ min: 8, max: 16 }) })
+  .map((data) => ({
+    name: 'insist',
+    data,
+    onIssue: true,
+    async run(_model, world) {
+      for (let i = 0; i < data.tasks; i += 1) {
+        const held = await take(world, world.workers[0] ?? '');
+        const outcome = INSISTING.includes(held?.task.taskType ?? '') ? data.outcome : 0;
+        if (held) await finish(world, held, { outcome, usd: 1, blocking: false });
+        await outbox(world);
+      }
+      return { moves: 'all' };
+    },
+  }));
+
+/** Tasks whose second and third outcome send the issue back. */
+const INSISTING: readonly string[] = ['review', 'merge'];
+
 export const AGENT_STEPS: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: works },
   { weight: 4, arbitrary: runsOfWork },
@@ -194,4 +215,5 @@ export const AGENT_STEPS: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: progresses },
   { weight: 1, arbitrary: beats },
   { weight: 1, arbitrary: vanishes },
+  { weight: 1, arbitrary: insistence },
 );

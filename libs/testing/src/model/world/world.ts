@@ -71,7 +71,8 @@ export const nextSha = (world: World): string => {
 export function invocations(world: Pick<World, 'costs'>, held: Held, costUsd: number): Invocation[] {
   const before = world.costs.get(held.task.claimToken) ?? 0;
   world.costs.set(held.task.claimToken, Math.max(before, costUsd));
-  const used = Math.min(1, costUsd);
+  // As many as may cost that.
+  const used = costUsd * 1_000_000;
   const tokens = { inputTokens: used, outputTokens: used, cacheReadTokens: 0, cacheWriteTokens: 0 };
   const reported = costUsd === 0 ? null : costUsd;
   return [{ index: 0, model: 'm', provider: 'p', ...tokens, turns: 1, costUsd: reported, stopReason: 'completed' }];

@@ -1,6 +1,7 @@
 import type { workerRoutes } from '@pipeline/contract';
 import type { HandlersOf } from '@pipeline/http';
 import { reachOf } from '../../auth/repo-reach.ts';
+import { typesOf } from '../../auth/task-types.ts';
 import type { WorkerAuth } from '../../auth/worker-tokens.ts';
 import type { HostedContext } from '../../context/context.ts';
 
@@ -9,7 +10,9 @@ type Handlers = Pick<HandlersOf<typeof workerRoutes, WorkerAuth>, 'claimTask'>;
 /** Claims, which may wait for a task. */
 export const claimHandlers = ({ engine, waiters }: HostedContext): Handlers => ({
   claimTask: async ({ body, identity, signal }) => {
-    const { workerId, taskTypes, repos, agents, waitMs, claimKey } = body;
+    const { workerId, repos, agents, waitMs, claimKey } = body;
+    const taskTypes = typesOf(identity, body.taskTypes);
+    if (taskTypes.length === 0) return { status: 204 };
     const repoIds = await reachOf(engine.store.tenant, identity, repos);
     const { tenantId, key: tokenId } = identity;
     const secret = claimKey !== undefined && { claimSecret: identity.secretOf(claimKey.toLowerCase()) };

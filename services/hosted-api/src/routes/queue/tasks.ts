@@ -22,11 +22,12 @@ interface OnTask {
   identity: WorkerIdentity;
 }
 
-/** The claim token authorizes requests about a task: only its worker has received it. */
+/** The claim token authorizes requests about a task, together with the worker token that the worker registered with. */
 const tokenOf = ({ params, body, identity }: OnTask): ClaimToken => ({
   tenantId: identity.tenantId,
   taskId: params.id,
   claimToken: body.claimToken,
+  tokenId: identity.key,
 });
 
 /** Handlers for the reports of the holder of a claim about its task. */
