@@ -69,6 +69,7 @@ const whyExample = {
   activeTasks: [{ taskType: 'review', status: 'pending', claimedBy: null }],
   recommendations: ['Start a worker for this task type if none becomes free.'],
   checks: [{ name: 'build', state: 'success', conclusion: 'success', url: 'https://ci.example.org/1' }],
+  rounds: [{ from: 'in-review', trigger: 'changes-requested', count: 1, max: 3 }],
   textChange: null,
   traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
   serverTimestamp: NOW,
