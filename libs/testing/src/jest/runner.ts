@@ -11,7 +11,7 @@ type OneWorker = Worker & { runTestFile: RunFile; residentBytes: () => Promise<n
  * Memory of a worker process after which the next file gets a new one. The start of a program copies the page tables of its
  * parent: on a virtual machine it takes 4 ms from a small process and 95 ms from one of 800 MB.
  */
-const MAX_RESIDENT_BYTES = 350 * 1024 * 1024;
+const MAX_RESIDENT_BYTES = 600 * 1024 * 1024;
 
 /**
  * Jest's runner (its option `runner`) for tests whose modules Node itself loads. Jest finds the files, orders them and
