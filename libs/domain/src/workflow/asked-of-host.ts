@@ -1,3 +1,4 @@
+import { REVIEW_CONTEXT } from '../checks/checks.ts';
 import type { ProjectionAction } from '../outbox/projections.ts';
 import { branchOf } from '../task-types.ts';
 import { referringBody } from '../text/referring-body.ts';
@@ -88,6 +89,6 @@ function reviewOf({ pr }: IssueFacts, { state, headSha, body, comments }: Verdic
   const description = state === 'success' ? 'Approved by the reviewer' : 'The reviewer asks for changes';
   return [
     review,
-    { type: 'setCommitStatus', sha: headSha, context: 'svc/review', state, description, targetUrl: null },
+    { type: 'setCommitStatus', sha: headSha, context: REVIEW_CONTEXT, state, description, targetUrl: null },
   ];
 }

@@ -10,6 +10,8 @@ import {
 } from '@pipeline/domain';
 import { saveAllChecks, setChecksWait } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
+import { ENGINE } from '../context/issue-context.ts';
+import { revokeApproval } from '../workflow/revoke-approval.ts';
 import type { Sending } from './begin.ts';
 import { returnWithFailedChecks } from './failed-checks.ts';
 import { isItsTurn, restartFront, updateBeforeMerge } from './merge-train.ts';
@@ -24,7 +26,7 @@ const MAX_LOGS = 5;
 /**
  * Lets a merge through only if the checks of its head are green on the host now; every other write
  * passes. The host is asked before the transaction. A merge that must wait is postponed, a red one sends the issue back
- * to development with the failed checks and their logs, and one whose issue is no longer merge-pending is discarded, unless
+ * to development with the failed checks and their logs, one into another base than the approved one needs a person again, and one whose issue is no longer merge-pending is discarded, unless
  * an earlier attempt merged it. In a repo with a merge train only the front of the train gets as
  * far as the host, and its branch is updated first if the base has moved.
  * @returns the write to send; null when there is nothing to send now. @throws what the host's reads throw.
@@ -35,7 +37,8 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
   if (action.type !== 'mergePR' || projection.issue_id === null) return action;
   const isSerial = repo.merge_train === 'serial';
   if (isSerial && !(await isItsTurn(engine, sending, action))) return null;
-  if (mayHaveHappened && (await host.getPullRequest(repo, action.prNumber))?.merged) return action;
+  const pull = await host.getPullRequest(repo, action.prNumber);
+  if (mayHaveHappened && pull?.merged) return action;
   const [checks, rules, isBehind] = await Promise.all([
     host.checksOf(repo, action.expectedHeadSha),
     host.mergeRulesOf(repo, repo.default_branch),
@@ -56,6 +59,10 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
       return null;
     }
     const { pr } = held.subject;
+    if (pull && (pull.baseRef !== pr.base_ref || pull.baseRef !== repo.default_branch)) {
+      await refuseBase(unit, held, pull.baseRef);
+      return null;
+    }
     const key = { tenantId: unit.tenantId, repoId: repo.id, sha: action.expectedHeadSha };
     await saveAllChecks(unit.tx, key, reported);
     const verdict = judgeChecks(checks, { ...terms, isAllowed: pr.unchecked_sha === action.expectedHeadSha });
@@ -70,6 +77,14 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
     await holdBack(unit, held, { verdict, sha: action.expectedHeadSha, reported });
     return null;
   });
+}
+
+/** The approval is for the changes to another branch than the one that would be merged into. */
+async function refuseBase(unit: TransactionContext, held: HeldMerge, base: string): Promise<void> {
+  const { subject } = held;
+  const reason = `the base of pull request #${subject.pr.number} is ${base}: it was approved for ${subject.repo.default_branch}`;
+  await endWaiting(unit, held, reason);
+  await revokeApproval(unit, subject, { ...ENGINE, reason });
 }
 
 /** A merge that was sent before may be in the queue of the host: it still waits for it. */

@@ -7,6 +7,7 @@ import { recordPipelineEvent } from '../records/records.ts';
 import type { Intake } from '../repos/repo-address.ts';
 import { issueFactsOf } from '../workflow/decision.ts';
 import { moveBy } from '../workflow/move.ts';
+import { revokeApproval } from '../workflow/revoke-approval.ts';
 
 type ReviewEvent = Extract<HostEvent, { kind: 'review' }>;
 
@@ -67,7 +68,7 @@ async function onApproved(
   await moveBy(unit, subject, { cause, actor, reviewId: review.id });
 }
 
-/** Revokes the approval of a dismissed review; an issue that waits for its merge needs a person again. */
+/** Revokes the approval of a dismissed review. */
 async function onDismissed(
   unit: TransactionContext,
   issue: IssueRow,
@@ -76,8 +77,6 @@ async function onDismissed(
   const subject = await loadIssueContext(unit, issue);
   const { pr } = subject;
   if (pr?.number !== prNumber || pr.approved_review_id !== review.id) return;
-  await setApproval(unit.tx, unit.tenantId, pr.id, null);
-  if (issue.state !== 'merge-pending') return;
-  const actor: Actor = { type: 'operator', id: sender, agent: null, reason: 'the approving review was dismissed' };
-  await moveBy(unit, subject, { cause: { trigger: 'review-dismissed' }, actor });
+  const reason = 'the approving review was dismissed';
+  await revokeApproval(unit, subject, { type: 'operator', id: sender, agent: null, reason });
 }

@@ -11,7 +11,7 @@ const check = (name: string, state: HostCheck['state'], hostId = 1): HostCheck =
   kind: 'check-run',
   name,
   state,
-  conclusion: state,
+  conclusion: state === 'pending' ? null : state,
   url: null,
   hostId,
   at: '2026-03-01T00:00:00Z',

@@ -89,6 +89,35 @@ describe('a push during the review', () => {
   });
 });
 
+describe('a new base after the approval', () => {
+  beforeEach(async () => {
+    await workUntil(stage, 'merge-pending');
+    await finish(stage, await take(stage), mergeable(OLD));
+  });
+
+  test('revokes the approval when the host reports it', async () => {
+    await reportPull(stage, 'edited', { baseRef: 'release', updatedAt: '2026-03-01T00:01:00.000Z' });
+    expect(await last()).toBe('merge-pending -> human-review-ready (review-dismissed)');
+    expect(await own()).toMatchObject({ approved_sha: null });
+    expect((await merges()).map(({ status }) => status)).toEqual(['discarded']);
+  });
+
+  test('revokes the approval when the base of the approved changes is back', async () => {
+    await reportPull(stage, 'edited', { baseRef: 'release', updatedAt: '2026-03-01T00:01:00.000Z' });
+    await reportPull(stage, 'edited', { updatedAt: '2026-03-01T00:02:00.000Z' });
+    await drain(stage);
+    expect((await stage.issue()).state).toBe('human-review-ready');
+  });
+
+  test('holds the merge when no report of it arrived', async () => {
+    stage.host.pulls.set(OWN, hostPull(stage, { baseRef: 'release' }));
+    await drain(stage);
+    expect(await last()).toBe('merge-pending -> human-review-ready (review-dismissed)');
+    expect(await own()).toMatchObject({ approved_sha: null });
+    expect(stage.host.executed.map(({ type }) => type)).not.toContain('mergePR');
+  });
+});
+
 describe('a push after the approval', () => {
   beforeEach(() => workUntil(stage, 'merge-pending'));
 

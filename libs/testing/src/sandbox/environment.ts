@@ -168,8 +168,8 @@ export const shopApp = ({ sandbox, exchanges }: SandboxEnvironment, more: Partia
   });
 
 /** A token of the CI service for `acme/shop`. */
-export async function ciToken(environment: SandboxEnvironment): Promise<string> {
-  const ci = shopApp(environment, { appId: '78' });
+export async function ciToken(environment: SandboxEnvironment, appId = '78'): Promise<string> {
+  const ci = shopApp(environment, { appId });
   const permissions = { checks: 'write', statuses: 'write' } as never;
   return (await ci.accessTo({ repo: REPO, installationId: null, permissions })).token;
 }

@@ -9,16 +9,21 @@ import {
 } from '@pipeline/domain';
 import type { Client } from './client.ts';
 import { type RunFields, type StatusFields, toCheckOfRun, toCheckOfStatus } from './convert-checks.ts';
-import { answered } from './errors.ts';
+import { answered, HostError, isHidden } from './errors.ts';
 import { paramsOf, repoKey } from './repo-address.ts';
 
 const PAGE = 100;
 /** A commit with more statuses than these pages hold has its oldest contexts left out. */
 const MAX_PAGES = 10;
 
-const isHidden = (error: unknown): boolean => answered(error, 403) || answered(error, 404);
+/** Throws what the host hides from this identity: it must not read as absent. @param what with its permission. */
+function hidden(error: unknown, what: string): never {
+  if (!isHidden(error)) throw error;
+  const message = `${what} could not be read: ${error.message}`;
+  throw new HostError('refused', message, { httpStatus: error.status, cause: error });
+}
 
-/** Check runs and statuses of a commit; those that this identity may not read are left out. Two requests at least. */
+/** Check runs and statuses of a commit. Two requests at least. @throws HostError for those that are hidden. */
 export async function readChecks(client: Client, repo: RepoRef, sha: string): Promise<HostCheck[]> {
   const [runs, statuses] = await Promise.all([readRuns(client, repo, sha), readStatuses(client, repo, sha)]);
   return othersChecks([...runs.map(toCheckOfRun), ...statuses.map(toCheckOfStatus)]);
@@ -28,9 +33,7 @@ async function readRuns(client: Client, repo: RepoRef, ref: string): Promise<Run
   try {
     return await client.paginate(client.rest.checks.listForRef, { ...paramsOf(repo), ref, per_page: PAGE });
   } catch (error) {
-    // A token without `checks: read`, or a host without check runs: its statuses still count.
-    if (isHidden(error)) return [];
-    throw error;
+    return hidden(error, 'the check runs (permission `checks: read`)');
   }
 }
 
@@ -93,14 +96,20 @@ function permits({ type, parameters }: Rule, method: MergeMethod): boolean {
   return methods === undefined || methods.includes(method);
 }
 
+/**
+ * Returns whether a plan or a server has no rulesets. Another 403 is a missing permission. A 404 is a server without
+ * them, because the repository itself is read beside them.
+ */
+export const hasNoRulesets = (error: unknown): boolean =>
+  isHidden(error) && (error.status === 404 || /upgrade to github/i.test(error.message));
+
 async function rulesOf(client: Client, repo: RepoRef, branch: string): Promise<Rule[]> {
   try {
     const query = { ...paramsOf(repo), branch, per_page: PAGE };
     return (await client.paginate(client.rest.repos.getBranchRules, query)) as Rule[];
   } catch (error) {
-    // A plan or a server without rulesets.
-    if (isHidden(error)) return [];
-    throw error;
+    if (hasNoRulesets(error)) return [];
+    return hidden(error, 'the rulesets of the branch');
   }
 }
 
@@ -111,8 +120,7 @@ async function classicChecks(client: Client, repo: RepoRef, branch: string): Pro
     const required = data.protection?.required_status_checks;
     return required?.enforcement_level === 'off' ? [] : (required?.contexts ?? []);
   } catch (error) {
-    if (isHidden(error)) return [];
-    throw error;
+    return hidden(error, 'the protection of the branch (permission `contents: read`)');
   }
 }
 

@@ -11,11 +11,11 @@ import {
   type Standing,
   type VcsHost,
 } from '@pipeline/domain';
-import { createMergeRules, readChecks, readIsBehind, readLogTail } from './checks.ts';
+import { createMergeRules, hasNoRulesets, readChecks, readIsBehind, readLogTail } from './checks.ts';
 import type { Client } from './client.ts';
 import { listComments } from './comments.ts';
 import { toIssue, toPullRequest, toRepo, toReview } from './convert.ts';
-import { answered, withHostErrors } from './errors.ts';
+import { answered, isHidden, withHostErrors } from './errors.ts';
 import { paramsOf } from './repo-address.ts';
 import { createLabels } from './repo-labels.ts';
 
@@ -170,23 +170,25 @@ const RESTRICTING = ['pull_request', 'update', 'merge_queue'];
  */
 async function readPushProtection(client: Client, repo: RepoRef, branch: string): Promise<PushProtection> {
   const at = { ...paramsOf(repo), branch };
-  const rules = (await restrictingRules(client, at)).map((rule) => `ruleset rule ${rule}`);
-  if (rules.length > 0) return { restricted: true, by: rules };
+  const rules = (await restrictingRules(client, at))?.map((rule) => `ruleset rule ${rule}`) ?? null;
+  if (rules && rules.length > 0) return { restricted: true, by: rules };
   const classic = await classicProtection(client, at);
-  if (classic !== null) return { restricted: classic.length > 0, by: classic };
+  if (classic && classic.length > 0) return { restricted: true, by: classic };
+  if (classic && rules) return { restricted: false, by: [] };
   const { data } = await client.rest.repos.getBranch(at);
-  return { restricted: data.protected ? null : false, by: [] };
+  return { restricted: data.protected || rules === null ? null : false, by: [] };
 }
 
 type At = { owner: string; repo: string; branch: string };
 
-async function restrictingRules(client: Client, at: At): Promise<string[]> {
+/** Null when this identity may not read them. */
+async function restrictingRules(client: Client, at: At): Promise<string[] | null> {
   try {
     const found = await client.paginate(client.rest.repos.getBranchRules, { ...at, per_page: 100 });
     return [...new Set(found.map(({ type }) => type as string).filter((type) => RESTRICTING.includes(type)))];
   } catch (error) {
-    // A plan or a server without rulesets.
-    if (isHidden(error)) return [];
+    if (hasNoRulesets(error)) return [];
+    if (isHidden(error)) return null;
     throw error;
   }
 }
@@ -206,8 +208,6 @@ async function classicProtection(client: Client, at: At): Promise<string[] | nul
     throw error;
   }
 }
-
-const isHidden = (error: unknown): boolean => answered(error, 403) || answered(error, 404);
 
 /** Reads the log of an issue, 100 entries a request, and the last edit of its body. */
 async function historyOf(client: Client, repo: RepoRef, number: number): Promise<HostHistory> {

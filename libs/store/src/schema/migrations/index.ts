@@ -54,6 +54,7 @@ import { up as eventCountsByTime } from './0041-0060/0055-event-counts-by-time.t
 import { up as endOfCancelledRuns } from './0041-0060/0056-end-of-cancelled-runs.ts';
 import { up as waitingRetries } from './0041-0060/0057-waiting-retries.ts';
 import { up as moreRetentionIndexes } from './0041-0060/0058-more-retention-indexes.ts';
+import { up as suitesOfChecks } from './0041-0060/0059-suites-of-checks.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -118,4 +119,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0056-end-of-cancelled-runs': { up: endOfCancelledRuns },
   '0057-waiting-retries': { up: waitingRetries },
   '0058-more-retention-indexes': { up: moreRetentionIndexes },
+  '0059-suites-of-checks': { up: suitesOfChecks },
 };
