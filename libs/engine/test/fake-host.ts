@@ -96,6 +96,9 @@ export class FakeHost implements VcsHost {
   readonly behind = new Set<string>();
   isBehind: VcsHost['isBehind'] = async (_repo, _branch, sha) => this.behind.has(sha);
   logTailOf: VcsHost['logTailOf'] = async (_repo, { name }) => this.logs.get(name) ?? null;
+  /** Logins that pushed to each branch. */
+  pushers: string[] = [];
+  pushersOf: VcsHost['pushersOf'] = async () => this.pushers;
   permissionOf: VcsHost['permissionOf'] = async () => this.permission;
   createLabels: VcsHost['createLabels'] = async () => [];
   react: VcsHost['react'] = async (_repo, commentId, content) => void this.reactions.push([commentId, content]);

@@ -1,6 +1,7 @@
 import {
   type ChecksVerdict,
   type HostCheck,
+  type HostPullRequest,
   judgeChecks,
   mergeMethodOf,
   namedChecks,
@@ -8,16 +9,17 @@ import {
   type ReportedCheck,
   type VcsHost,
 } from '@pipeline/domain';
-import { saveAllChecks, setChecksWait } from '@pipeline/store';
+import { findPullRequest, saveAllChecks, setChecksWait } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { ENGINE } from '../context/issue-context.ts';
+import { mayActAsPerson, type PersonReads } from '../intake/person.ts';
 import { revokeApproval } from '../workflow/revoke-approval.ts';
 import type { Sending } from './begin.ts';
 import { returnWithFailedChecks } from './failed-checks.ts';
 import { isItsTurn, restartFront, updateBeforeMerge } from './merge-train.ts';
 import { endWaiting, type HeldMerge, holdMerge, keepWaiting } from './merge-wait.ts';
 
-type Host = Pick<VcsHost, 'checksOf' | 'mergeRulesOf' | 'isBehind' | 'logTailOf' | 'getPullRequest'>;
+type Host = Pick<VcsHost, 'checksOf' | 'mergeRulesOf' | 'isBehind' | 'logTailOf' | 'getPullRequest'> & PersonReads;
 type Merge = Extract<ProjectionAction, { type: 'mergePR' }>;
 
 /** Logs that are read of one commit. */
@@ -39,6 +41,7 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
   if (isSerial && !(await isItsTurn(engine, sending, action))) return null;
   const pull = await host.getPullRequest(repo, action.prNumber);
   if (mayHaveHappened && pull?.merged) return action;
+  const lapsed = await findLapsedApproval(engine, sending, action, host);
   const [checks, rules, isBehind] = await Promise.all([
     host.checksOf(repo, action.expectedHeadSha),
     host.mergeRulesOf(repo, repo.default_branch),
@@ -59,8 +62,9 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
       return null;
     }
     const { pr } = held.subject;
-    if (pull && (pull.baseRef !== pr.base_ref || pull.baseRef !== repo.default_branch)) {
-      await refuseBase(unit, held, pull.baseRef);
+    const problem = problemOf(held, { pull, lapsed });
+    if (problem !== null) {
+      await refuseApproval(unit, held, problem);
       return null;
     }
     const key = { tenantId: unit.tenantId, repoId: repo.id, sha: action.expectedHeadSha };
@@ -79,12 +83,43 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
   });
 }
 
-/** The approval is for the changes to another branch than the one that would be merged into. */
-async function refuseBase(unit: TransactionContext, held: HeldMerge, base: string): Promise<void> {
-  const { subject } = held;
-  const reason = `the base of pull request #${subject.pr.number} is ${base}: it was approved for ${subject.repo.default_branch}`;
+interface Lapsed {
+  reviewId: number;
+  by: string | null;
+}
+
+/**
+ * Finds the approval of a review on the host whose author may not act as a person now: the permission was taken away, or
+ * the account has pushed since. Reads the permission and the pushes of the branch.
+ */
+async function findLapsedApproval(
+  engine: Engine,
+  { projection, repo }: Sending,
+  { prNumber }: Merge,
+  host: Host,
+): Promise<Lapsed | null> {
+  const pr = await findPullRequest(engine.store.tenant, projection.tenant_id, repo.id, prNumber);
+  if (!pr || pr.issue_id === null || pr.approved_review_id === null) return null;
+  const issue = { id: pr.issue_id, issue_number: projection.issue_number };
+  const mayAct = await mayActAsPerson({ engine, repo, host }, pr.approved_by, { issue, now: true });
+  return mayAct ? null : { reviewId: pr.approved_review_id, by: pr.approved_by };
+}
+
+/** Returns why the approval does not hold for this merge; null = it holds. */
+function problemOf(
+  { subject: { pr, repo } }: HeldMerge,
+  { pull, lapsed }: { pull: HostPullRequest | null; lapsed: Lapsed | null },
+): string | null {
+  if (pull && (pull.baseRef !== pr.base_ref || pull.baseRef !== repo.default_branch)) {
+    return `the base of pull request #${pr.number} is ${pull.baseRef}: it was approved for ${repo.default_branch}`;
+  }
+  return lapsed?.reviewId === pr.approved_review_id ? `${lapsed.by} may not approve it any more` : null;
+}
+
+/** The approval does not hold for this merge: a person decides again. */
+async function refuseApproval(unit: TransactionContext, held: HeldMerge, reason: string): Promise<void> {
   await endWaiting(unit, held, reason);
-  await revokeApproval(unit, subject, { ...ENGINE, reason });
+  await revokeApproval(unit, held.subject, { ...ENGINE, reason });
 }
 
 /** A merge that was sent before may be in the queue of the host: it still waits for it. */

@@ -1,5 +1,13 @@
 import { awaitsPullRequest, type HostEvent, type HostReview, isStaleReview } from '@pipeline/domain';
-import { findPullRequest, type IssueRow, insertRemarks, lockIssue, setApproval, takeRemark } from '@pipeline/store';
+import {
+  findPullRequest,
+  type IssueRow,
+  insertRemarks,
+  issueById,
+  lockIssue,
+  setApproval,
+  takeRemark,
+} from '@pipeline/store';
 import { inTenant, type TransactionContext } from '../context/context.ts';
 import type { Actor, IssueContext } from '../context/issue-context.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
@@ -8,6 +16,7 @@ import type { Intake } from '../repos/repo-address.ts';
 import { issueFactsOf } from '../workflow/decision.ts';
 import { moveBy } from '../workflow/move.ts';
 import { revokeApproval } from '../workflow/revoke-approval.ts';
+import { mayActAsPerson } from './person.ts';
 
 type ReviewEvent = Extract<HostEvent, { kind: 'review' }>;
 
@@ -19,15 +28,15 @@ const VERDICTS: readonly HostReview['verdict'][] = ['approved', 'changes_request
  * accepted, and an approval only for its commit. Reviews of other pull requests move nothing.
  */
 export async function applyReviewEvent(intake: Intake, event: ReviewEvent): Promise<void> {
-  const { engine, repo, host } = intake;
+  const { engine, repo } = intake;
   const { review } = event;
   if (review.author === null || !VERDICTS.includes(review.verdict)) return;
   const pr = await findPullRequest(engine.store.tenant, repo.tenant_id, repo.id, event.prNumber);
   const issueId = pr?.issue_id;
   if (!pr?.agent_authored || issueId == null) return;
   if (review.verdict !== 'dismissed') {
-    const permission = await host.permissionOf(event.repo, review.author);
-    if (permission !== 'admin' && permission !== 'write') return;
+    const about = await issueById(engine.store.tenant, repo.tenant_id, issueId);
+    if (!about || !(await mayActAsPerson(intake, review.author, { issue: about, now: true }))) return;
   }
   await inTenant(engine, repo.tenant_id, async (unit) => {
     const issue = await lockIssue(unit.tx, unit.tenantId, issueId);

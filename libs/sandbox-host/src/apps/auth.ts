@@ -101,6 +101,7 @@ const RIGHT: Record<string, Permission> = {
   statuses: 'statuses',
   git: 'contents',
   commits: 'contents',
+  activity: 'contents',
   merges: 'contents',
   'check-runs': 'checks',
   'check-suites': 'checks',

@@ -17,6 +17,7 @@ export interface Records {
   app: AppRecord;
   installation: InstallationRecord;
   grant: Grant;
+  activity: ActivityRecord;
   conversion: ConversionRecord;
   queueEntry: QueueEntryRecord;
   oauthApp: OauthAppRecord;
@@ -196,6 +197,17 @@ export interface SuiteRecord {
   appId: number | null;
   createdAt: string;
   updatedAt: string;
+}
+
+/** A change of a branch. */
+export interface ActivityRecord {
+  id: number;
+  ref: string;
+  before: string;
+  after: string;
+  type: 'push' | 'force_push' | 'branch_creation' | 'branch_deletion';
+  actor: string;
+  at: string;
 }
 
 /** Classic protection of one branch. */

@@ -44,6 +44,7 @@ type Reads = Pick<
   | 'getPullRequest'
   | 'findPullRequests'
   | 'listReviews'
+  | 'pushersOf'
   | 'pushProtectionOf'
   | 'checksOf'
   | 'mergeRulesOf'
@@ -87,6 +88,7 @@ export function createReads(client: Client, now: () => Date): Reads {
       const query = { ...paramsOf(repo), pull_number: prNumber, per_page: PAGE };
       return (await read(client.paginate(pulls.listReviews, query))).map(toReview);
     },
+    pushersOf: (repo, branch) => read(pushersOf(client, repo, branch)),
     pushProtectionOf: (repo, branch) => read(readPushProtection(client, repo, branch)),
     checksOf: (repo, sha) => read(readChecks(client, repo, sha)),
     mergeRulesOf: (repo, branch) => read(mergeRulesOf(repo, branch)),
@@ -158,6 +160,13 @@ async function orNull<T>(call: Promise<T>): Promise<T | null> {
     if (answered(error, 404) || answered(error, 410)) return null;
     throw error;
   }
+}
+
+/** Reads the newest 100 pushes of a branch. */
+async function pushersOf(client: Client, repo: RepoRef, branch: string): Promise<string[]> {
+  const query = { ...paramsOf(repo), ref: `refs/heads/${branch}`, per_page: PAGE };
+  const { data } = await client.rest.repos.listActivities(query);
+  return [...new Set(data.flatMap(({ actor }) => actor?.login ?? []))];
 }
 
 /** Rules of a ruleset under which no one pushes to the branch without a pull request, or at all. */

@@ -50,6 +50,7 @@ export class ModelHost implements VcsHost {
   mergeRulesOf: VcsHost['mergeRulesOf'] = async () => ({ requiredChecks: [], methods: ['squash'] });
   logTailOf: VcsHost['logTailOf'] = async () => null;
   permissionOf: VcsHost['permissionOf'] = async (_repo, login) => PEOPLE[login as keyof typeof PEOPLE] ?? 'none';
+  pushersOf: VcsHost['pushersOf'] = async () => [];
   createLabels: VcsHost['createLabels'] = async () => [];
   react: VcsHost['react'] = async () => undefined;
 
