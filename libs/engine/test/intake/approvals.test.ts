@@ -315,3 +315,27 @@ describe('a review with the account of the pipeline', () => {
     expect((await stage.issue()).state).toBe('human-review-ready');
   });
 });
+
+describe('the status of the review', () => {
+  const states = async () =>
+    (await stage.entries()).flatMap(({ action }) =>
+      action.type === 'setCommitStatus' ? [[action.context, action.sha, action.state]] : [],
+    );
+
+  test('turns green when a person approves, and red when the approval is revoked', async () => {
+    await toHumanReview();
+    await reportReview(stage, OWN, { id: 77 });
+    expect(await states()).toEqual([['svc/review', OLD, 'success']]);
+    await reportReview(stage, OWN, { id: 77, verdict: 'dismissed' });
+    expect((await states()).at(-1)).toEqual(['svc/review', OLD, 'failure']);
+  });
+
+  test('turns green for a later head when the approval of a person outlives pushes', async () => {
+    keepApprovals();
+    await toHumanReview();
+    await reportReview(stage, OWN);
+    await reportPush(stage, NEW);
+    expect((await stage.issue()).state).toBe('merge-pending');
+    expect((await states()).at(-1)).toEqual(['svc/review', NEW, 'success']);
+  });
+});

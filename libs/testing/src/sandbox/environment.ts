@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -129,6 +129,7 @@ export async function createSandboxEnvironment(options: Partial<SandboxOptions> 
       const url = `${sandbox.url.replace('//', `//x:${token}@`)}/${repo}.git`;
       await git(['clone', '-q', url, work], dir);
       await git(['checkout', '-q', branch], work).catch(() => git(['checkout', '-qb', branch], work));
+      mkdirSync(path.dirname(path.join(work, file)), { recursive: true });
       writeFileSync(path.join(work, file), text);
       await git(['add', '.'], work);
       await git(['commit', '-qm', `change ${file}`], work);
