@@ -88,7 +88,7 @@ export class FakeHost implements VcsHost {
   pushProtectionOf: VcsHost['pushProtectionOf'] = async () => ({ restricted: true, by: ['ruleset rule pull_request'] });
   /** Checks of every commit, and what a merge requires. */
   checks: HostCheck[] = [];
-  rules: MergeRules = { requiredChecks: [], methods: ['squash', 'merge', 'rebase'] };
+  rules: MergeRules = { requiredChecks: [], reviewGate: 'app', methods: ['squash', 'merge', 'rebase'] };
   readonly logs = new Map<string, string>();
   checksOf: VcsHost['checksOf'] = async () => this.checks;
   mergeRulesOf: VcsHost['mergeRulesOf'] = async () => this.rules;

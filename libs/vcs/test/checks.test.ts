@@ -10,6 +10,7 @@ import {
   type SandboxEnvironment,
   STRANGER,
 } from '@pipeline/testing/sandbox';
+import { createGitHubAppHost } from '../src/github/index.ts';
 
 let environment: SandboxEnvironment;
 let ci: string;
@@ -131,7 +132,7 @@ describe('what a merge requires', () => {
     const { id } = made.data as { id: number };
     const mergeMethods: ('merge' | 'rebase')[] = ['merge', 'rebase'];
     await environment.sandbox.addRepo({ slug: 'acme/shop', collaborators: PEOPLE, mergeMethods });
-    expect(await rules()).toEqual({ requiredChecks: ['lint'], methods: ['rebase'] });
+    expect(await rules()).toEqual({ requiredChecks: ['lint'], reviewGate: 'none', methods: ['rebase'] });
     await environment.api('DELETE', `${AT}/rulesets/${id}`, undefined, ANNA.token);
   });
 
@@ -145,6 +146,27 @@ describe('what a merge requires', () => {
     const message = 'Upgrade to GitHub Pro or make this repository public to enable this feature.';
     environment.sandbox.failNext({ status: 403, message, match: { path: 'shop/rules/branches/main' } });
     expect(await rules()).toMatchObject({ requiredChecks: [] });
+  });
+
+  test.each([
+    [77, 'app'],
+    [78, 'any'],
+    [null, 'any'],
+  ])('reads the source of the status of the review when it is the app %s', async (app_id, reviewGate) => {
+    const checks = [{ context: 'svc/review', app_id }, { context: 'build' }];
+    const rest = { enforce_admins: false, required_pull_request_reviews: null, restrictions: null };
+    const protection = { required_status_checks: { strict: false, checks }, ...rest };
+    await environment.api('PUT', `${AT}/branches/main/protection`, protection, ANNA.token);
+    const host = createGitHubAppHost({
+      baseUrl: environment.sandbox.url,
+      appId: '77',
+      privateKey: APP_KEY.privateKey,
+      clientType: 'sandbox',
+      userAgent: 'test',
+      now: () => new Date(),
+    });
+    expect(await host.mergeRulesOf(REPO, 'main')).toMatchObject({ requiredChecks: ['build'], reviewGate });
+    expect(await rules()).toMatchObject({ reviewGate: 'any' });
   });
 
   test('keeps the rules for a minute', async () => {

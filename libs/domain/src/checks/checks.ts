@@ -29,10 +29,14 @@ export type CheckState = (typeof CHECK_STATES)[number];
 export const MERGE_METHODS = ['squash', 'merge', 'rebase'] as const;
 export type MergeMethod = (typeof MERGE_METHODS)[number];
 
+export type ReviewGate = 'app' | 'any' | 'none';
+
 /** Rules of the host for a merge into a branch. */
 export interface MergeRules {
-  /** Names of the required checks, from branch protection and rulesets. */
+  /** Names of the required checks, from branch protection and rulesets, without the status of the review. */
   requiredChecks: string[];
+  /** The source of the status of the review that the branch requires: the app of the pipeline alone, any, or none. */
+  reviewGate: ReviewGate;
   /** Allowed ways of merging, at least one. */
   methods: MergeMethod[];
 }
@@ -88,7 +92,7 @@ export function judgeChecks(
   const counting =
     policy === 'all' || required.length === 0 ? known : known.filter(({ name }) => required.includes(name));
   const failed = counting.filter(({ state }) => state === 'failure');
-  const absent = required.filter((name) => name !== REVIEW_CONTEXT && !known.some((check) => check.name === name));
+  const absent = required.filter((name) => !known.some((check) => check.name === name));
   const running = counting.filter(({ state }) => state === 'pending').map(waitingName);
   const waitsFor = [...new Set([...absent, ...running])].sort();
   if (failed.length > 0) return { verdict: 'red', waitsFor, failed };

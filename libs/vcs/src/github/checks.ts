@@ -5,6 +5,7 @@ import {
   type MergeMethod,
   type MergeRules,
   othersChecks,
+  REVIEW_CONTEXT,
   type RepoRef,
 } from '@pipeline/domain';
 import type { Client } from './client.ts';
@@ -52,31 +53,52 @@ const KEPT_MS = 60_000;
 const MAX_KEPT = 10_000;
 
 /** Reads what a merge into a branch requires, and keeps the answer for a minute: three requests for each read. */
-export function createMergeRules(client: Client, now: () => Date) {
+export function createMergeRules(client: Client, now: () => Date, ownApp: OwnApp) {
   const kept = new Map<string, { rules: MergeRules; until: number }>();
   return async (repo: RepoRef, branch: string): Promise<MergeRules> => {
     const key = `${repoKey(repo)} ${branch}`;
     const known = kept.get(key);
     if (known && known.until > now().getTime()) return known.rules;
-    const rules = await readMergeRules(client, repo, branch);
+    const rules = await readMergeRules(client, { repo, branch }, ownApp);
     if (kept.size >= MAX_KEPT) kept.clear();
     kept.set(key, { rules, until: now().getTime() + KEPT_MS });
     return rules;
   };
 }
 
-async function readMergeRules(client: Client, repo: RepoRef, branch: string): Promise<MergeRules> {
+/** Reads the id of the app whose tokens the client uses; undefined = it uses the token of a user. */
+export type OwnApp = (() => Promise<number>) | undefined;
+
+interface RequiredCheck {
+  context: string;
+  /** Id of the app that has to report it; null = any account. */
+  app: number | null;
+}
+
+async function isOfOwnApp(gates: readonly RequiredCheck[], ownApp: OwnApp): Promise<boolean> {
+  const own = await ownApp?.();
+  return own !== undefined && gates.some(({ app }) => app === own);
+}
+
+async function readMergeRules(
+  client: Client,
+  { repo, branch }: { repo: RepoRef; branch: string },
+  ownApp: OwnApp,
+): Promise<MergeRules> {
   const [rules, classic, allowed] = await Promise.all([
     rulesOf(client, repo, branch),
     classicChecks(client, repo, branch),
     allowedMethods(client, repo),
   ]);
   const required = rules.flatMap(({ type, parameters }) =>
-    type === 'required_status_checks' ? (parameters?.required_status_checks ?? []).map(({ context }) => context) : [],
+    type === 'required_status_checks' ? (parameters?.required_status_checks ?? []) : [],
   );
+  const all = [...classic, ...required.map(({ context, integration_id: app }) => ({ context, app: app ?? null }))];
+  const gates = all.filter(({ context }) => context === REVIEW_CONTEXT);
   const methods = rules.reduce((left, rule) => left.filter((method) => permits(rule, method)), allowed);
   return {
-    requiredChecks: [...new Set([...classic, ...required])],
+    requiredChecks: [...new Set(all.map(({ context }) => context))].filter((name) => name !== REVIEW_CONTEXT),
+    reviewGate: gates.length === 0 ? 'none' : (await isOfOwnApp(gates, ownApp)) ? 'app' : 'any',
     methods: methods.length > 0 ? methods : allowed,
   };
 }
@@ -85,7 +107,7 @@ async function readMergeRules(client: Client, repo: RepoRef, branch: string): Pr
 interface Rule {
   type: string;
   parameters?: {
-    required_status_checks?: { context: string }[];
+    required_status_checks?: { context: string; integration_id?: number | null }[];
     allowed_merge_methods?: string[];
   };
 }
@@ -114,11 +136,13 @@ async function rulesOf(client: Client, repo: RepoRef, branch: string): Promise<R
 }
 
 /** The checks of classic protection: visible to every reader of the branch. */
-async function classicChecks(client: Client, repo: RepoRef, branch: string): Promise<string[]> {
+async function classicChecks(client: Client, repo: RepoRef, branch: string): Promise<RequiredCheck[]> {
   try {
     const { data } = await client.rest.repos.getBranch({ ...paramsOf(repo), branch });
     const required = data.protection?.required_status_checks;
-    return required?.enforcement_level === 'off' ? [] : (required?.contexts ?? []);
+    if (!required || required.enforcement_level === 'off') return [];
+    const apps = new Map(required.checks.map(({ context, app_id: app }) => [context, app]));
+    return required.contexts.map((context) => ({ context, app: apps.get(context) ?? null }));
   } catch (error) {
     return hidden(error, 'the protection of the branch (permission `contents: read`)');
   }

@@ -10,6 +10,8 @@ import type { RequestOptions } from './target.ts';
 interface GitHubHostOptions extends ClientOptions {
   /** Returns the login that writes, for credentials that cannot read `GET /user` (an app installation: `name[bot]`). */
   login?: () => Promise<string>;
+  /** Reads the id of the app whose credentials these are; absent = a token of a user. */
+  ownApp?: () => Promise<number>;
   now: () => Date;
 }
 
@@ -37,7 +39,7 @@ export function createGitHubHost(options: GitHubHostOptions): VcsHost {
 
   return {
     clientType: options.clientType,
-    ...createReads(client, now),
+    ...createReads(client, now, options.ownApp),
     login: () => withHostErrors(login(), now),
     isPerson: async () => (await withHostErrors(identity(), now)).isPerson,
     permissionOf: (repo, person, isNow) => withHostErrors(permissionOf(repo, person, isNow), now),

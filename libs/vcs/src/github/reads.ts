@@ -11,7 +11,7 @@ import {
   type Standing,
   type VcsHost,
 } from '@pipeline/domain';
-import { createMergeRules, hasNoRulesets, readChecks, readIsBehind, readLogTail } from './checks.ts';
+import { createMergeRules, hasNoRulesets, type OwnApp, readChecks, readIsBehind, readLogTail } from './checks.ts';
 import type { Client } from './client.ts';
 import { listComments } from './comments.ts';
 import { toIssue, toPullRequest, toRepo, toReview } from './convert.ts';
@@ -57,10 +57,10 @@ type Reads = Pick<
 const PAGE = 100;
 
 /** The reading half of the port. Each call throws HostError and nothing else. */
-export function createReads(client: Client, now: () => Date): Reads {
+export function createReads(client: Client, now: () => Date, ownApp: OwnApp): Reads {
   const read = <T>(call: Promise<T>) => withHostErrors(call, now);
   const { issues, pulls, repos, reactions } = client.rest;
-  const mergeRulesOf = createMergeRules(client, now);
+  const mergeRulesOf = createMergeRules(client, now, ownApp);
   return {
     getRepo: async (repo) => {
       const found = await read(orNull(repos.get(paramsOf(repo))));
