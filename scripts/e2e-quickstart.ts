@@ -113,12 +113,6 @@ async function prepare(): Promise<void> {
       one.on('error', () => other.destroy());
   });
   await new Promise<void>((resolve) => forwarder?.listen(port, bridge, resolve));
-  await onHost('PUT', `/repos/${SLUG}/branches/main/protection`, {
-    required_status_checks: { strict: true, contexts: ['test'] },
-    enforce_admins: true,
-    required_pull_request_reviews: null,
-    restrictions: null,
-  });
 }
 
 const withoutTerminal = (command: string): string => command.replace(' exec ', ' exec -T ');
@@ -148,6 +142,14 @@ async function register(command: string): Promise<void> {
   const file = join(clone, 'deploy/env/github-app.env');
   const text = readFileSync(file, 'utf8');
   writeFileSync(file, text.replaceAll(local, sandbox.url), { mode: 0o600 });
+  const appId = Number(/^GITHUB_APP_ID=(\d+)$/m.exec(text)?.[1]);
+  const checks = [{ context: 'test' }, { context: 'svc/review', app_id: appId }];
+  await onHost('PUT', `/repos/${SLUG}/branches/main/protection`, {
+    required_status_checks: { strict: true, checks },
+    enforce_admins: true,
+    required_pull_request_reviews: null,
+    restrictions: null,
+  });
 }
 
 /** Without a webhook there are warnings, and the exit status is 1; an error would be a step that the page lacks. */

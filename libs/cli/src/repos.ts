@@ -133,8 +133,10 @@ async function change({ use, admin, hostOf }: Session, slug: string, org: string
   const now = enabled ? 'enabled' : 'disabled';
   const rest = enabled || changed.underWay === 0 ? '' : `; ${changed.underWay} issues in progress continue`;
   const text = `${changed.repo} of ${changed.org} ${changed.changed ? `is ${now}` : `was already ${now}`}${rest}`;
-  return { data: { ...changed, checks }, text: text + warningsOf(checks) };
+  return { data: { ...changed, checks }, text: text + warningsOf(checks), ok: !checks.some(isError) };
 }
+
+const isError = ({ status }: { status: string }): boolean => status === 'error';
 
 const warningsOf = (checks: readonly { status: string; message: string }[]): string =>
   checks.map(({ status, message }) => (status === 'ok' ? '' : `\n${status}: ${message}`)).join('');

@@ -289,14 +289,15 @@ test('reports one check as unknown and the others as usual when a request fails'
   expect(await checkOf('merge-method')).toMatchObject({ check: 'merge-method' });
 });
 
-test('shows the warning when a repo is enabled, and enables it when the host does not respond', async () => {
+test('fails when a repo is enabled whose branch does not require the review, and enables it when the host does not respond', async () => {
   await setUp();
   const enable = ['repo', 'enable', SLUG];
   await cli.json(['repo', 'disable', SLUG]);
   const enabled = await cli.run(enable);
-  expect(enabled.code).toBe(0);
+  expect(enabled.code).toBe(1);
   expect(enabled.stdout).toContain('warning: pushes to main are not restricted');
-  sandbox.failNext({ match: { path: '/rules/' }, status: 401 });
+  expect(enabled.stdout).toContain('error: the branch does not require svc/review');
+  sandbox.failNext({ match: { path: '/rules/' }, status: 401, times: 2 });
   const failing = await cli.json<{ enabled: boolean; checks: { status: string }[] }>(enable);
-  expect(failing).toMatchObject({ enabled: true, checks: [{ status: 'unknown' }] });
+  expect(failing).toMatchObject({ enabled: true, checks: [{ status: 'unknown' }, { status: 'unknown' }] });
 });

@@ -88,7 +88,7 @@ export class FakeHost implements VcsHost {
   pushProtectionOf: VcsHost['pushProtectionOf'] = async () => ({ restricted: true, by: ['ruleset rule pull_request'] });
   /** Checks of every commit, and what a merge requires. */
   checks: HostCheck[] = [];
-  rules: MergeRules = { requiredChecks: [], methods: ['squash', 'merge', 'rebase'] };
+  rules: MergeRules = { requiredChecks: [], reviewGate: 'app', methods: ['squash', 'merge', 'rebase'] };
   readonly logs = new Map<string, string>();
   checksOf: VcsHost['checksOf'] = async () => this.checks;
   mergeRulesOf: VcsHost['mergeRulesOf'] = async () => this.rules;
@@ -96,6 +96,9 @@ export class FakeHost implements VcsHost {
   readonly behind = new Set<string>();
   isBehind: VcsHost['isBehind'] = async (_repo, _branch, sha) => this.behind.has(sha);
   logTailOf: VcsHost['logTailOf'] = async (_repo, { name }) => this.logs.get(name) ?? null;
+  /** Logins that pushed to each branch. */
+  pushers: string[] = [];
+  pushersOf: VcsHost['pushersOf'] = async () => this.pushers;
   permissionOf: VcsHost['permissionOf'] = async () => this.permission;
   createLabels: VcsHost['createLabels'] = async () => [];
   react: VcsHost['react'] = async (_repo, commentId, content) => void this.reactions.push([commentId, content]);

@@ -37,6 +37,7 @@ import { pullRoutes } from './pulls/routes.ts';
 import { updateBranchRoutes } from './pulls/update-branch.ts';
 import { smartHttp } from './pushes/smart-http.ts';
 import { MergeQueue } from './queue/merge-queue.ts';
+import { activityRoutes } from './repos/activity.ts';
 import { addHook, addRepo, addUser, type NewHook, type NewRepo, type NewUser } from './repos/admin.ts';
 import { compareRoutes } from './repos/compare.ts';
 import { forkRoutes } from './repos/fork-routes.ts';
@@ -265,9 +266,16 @@ function createApp(sandbox: Sandbox, options: AppOptions): Express {
     updateBranchRoutes,
     repoHookRoutes,
   ];
-  const routers = [repoRoutes, compareRoutes, branchRoutes, forkRoutes, refRoutes, checkRoutes, ...parts].map(
-    (routes) => routes(sandbox),
-  );
+  const routers = [
+    repoRoutes,
+    activityRoutes,
+    compareRoutes,
+    branchRoutes,
+    forkRoutes,
+    refRoutes,
+    checkRoutes,
+    ...parts,
+  ].map((routes) => routes(sandbox));
   app.use('/repos/:owner/:repo', movedRepos(sandbox), loadRepo(sandbox), ...routers);
   app.use(['/user', '/users', '/graphql', '/repos', '/repositories'], () => {
     throw new Failure(404, 'Not Found');

@@ -1,5 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { ANNA, BOT, createSandboxEnvironment, type SandboxEnvironment, STRANGER } from '@pipeline/testing/sandbox';
+import { permissionsFor, TASK_TYPES } from '@pipeline/domain';
+import {
+  ANNA,
+  BOT,
+  ciToken,
+  createSandboxEnvironment,
+  REPO,
+  type SandboxEnvironment,
+  STRANGER,
+  shopApp,
+} from '@pipeline/testing/sandbox';
 
 /*
  * From GitHub's documentation: "About protected branches", "Available rules for rulesets", REST "Protected branches",
@@ -68,6 +78,41 @@ describe('required status checks', () => {
     await status('build', 'success');
     expect(await stateOf()).toBe('clean');
     expect((await merge()).status).toBe(200);
+  });
+
+  const ofApp = (app_id: number) => ({
+    required_status_checks: { strict: false, checks: [{ context: 'svc/review', app_id }] },
+  });
+  const review = { context: 'svc/review', state: 'success' };
+
+  test('counts a check that is required of an app only when that app set it', async () => {
+    await protect(ofApp(78));
+    await status('svc/review', 'success');
+    expect((await merge()).data.message).toBe('Required status check "svc/review" is expected.');
+    await call('POST', `/statuses/${sha}`, review, await ciToken(environment));
+    expect((await merge()).status).toBe(200);
+  });
+
+  test('counts a check that a ruleset requires of an app only when that app set it', async () => {
+    const checks = [{ context: 'svc/review', integration_id: 78 }];
+    const rules = [{ type: 'required_status_checks', parameters: { required_status_checks: checks } }];
+    const conditions = { ref_name: { include: ['~DEFAULT_BRANCH'] } };
+    await call('POST', '/rulesets', { name: 'review', enforcement: 'active', conditions, rules }, ANNA.token);
+    await status('svc/review', 'success');
+    expect((await merge()).data.message).toContain('Required status check "svc/review" is expected.');
+    await call('POST', `/statuses/${sha}`, review, await ciToken(environment));
+    expect((await merge()).status).toBe(200);
+  });
+
+  test('a token of a task neither sets the status of the review nor merges a head that lacks it', async () => {
+    await protect(ofApp(77));
+    for (const taskType of TASK_TYPES) {
+      const request = { repo: REPO, installationId: null, permissions: permissionsFor(taskType) };
+      const { token } = await shopApp(environment).accessTo(request);
+      expect((await call('POST', `/statuses/${sha}`, review, token)).status).toBe(403);
+      expect([403, 405]).toContain((await call('PUT', `/pulls/${number}/merge`, {}, token)).status);
+    }
+    expect((await call('GET', `/pulls/${number}`)).data.merged).toBe(false);
   });
 
   test('merges an unstable pull request when the failing check is not required', async () => {
@@ -220,4 +265,17 @@ describe('rulesets', () => {
     await ruleset([CHECKS], { enforcement: 'disabled' });
     expect((await merge()).status).toBe(200);
   });
+});
+
+test('a push of an app that changes a workflow file is refused without the right for it', async () => {
+  const permissions = permissionsFor('develop');
+  const { token } = await shopApp(environment).accessTo({ repo: REPO, installationId: null, permissions });
+  const push = (to: string, file: string, by = token) =>
+    environment.push(to, file, `${serial}\n`, { repo: 'acme/shop', token: by });
+  const file = `.github/workflows/ci-${serial}.yml`;
+  await expect(push(branch, file)).rejects.toThrow('without `workflows` permission');
+  await expect(push(`fresh-${serial}`, file)).rejects.toThrow('without `workflows` permission');
+  await push(branch, 'README.md');
+  await push('main', file, ANNA.token);
+  await push(`after-${serial}`, 'README.md');
 });

@@ -25,6 +25,7 @@ const OPERATIONS: readonly [method: string, path: string][] = [
   ['delete', '/repos/{owner}/{repo}/git/refs/{ref}'],
   ['post', '/repos/{owner}/{repo}/statuses/{sha}'],
   ['get', '/repos/{owner}/{repo}/collaborators/{username}/permission'],
+  ['get', '/repos/{owner}/{repo}/activity'],
   ['get', '/repos/{owner}/{repo}/branches/{branch}'],
   ['get', '/repos/{owner}/{repo}/branches/{branch}/protection'],
   ['get', '/repos/{owner}/{repo}/rules/branches/{branch}'],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   ANNA,
+  APP_KEY,
   BOT,
   ciToken,
   createSandboxEnvironment,
@@ -9,6 +10,7 @@ import {
   type SandboxEnvironment,
   STRANGER,
 } from '@pipeline/testing/sandbox';
+import { createGitHubAppHost } from '../src/github/index.ts';
 
 let environment: SandboxEnvironment;
 let ci: string;
@@ -67,14 +69,33 @@ describe('the checks of a commit', () => {
     await run('build', { conclusion: 'failure' });
     await run('build', { conclusion: 'skipped' });
     await run('lint', { status: 'in_progress' });
+    for (const conclusion of ['cancelled', 'action_required']) await run(conclusion, { conclusion });
     await status('deploy', 'error');
     await status('svc/review', 'success');
     const found = await environment.host.checksOf(REPO, head);
     expect(found.map(({ kind, name, state, conclusion }) => [kind, name, state, conclusion]).sort()).toEqual([
+      ['check-run', 'action_required', 'pending', 'action_required'],
       ['check-run', 'build', 'success', 'skipped'],
+      ['check-run', 'cancelled', 'pending', 'cancelled'],
       ['check-run', 'lint', 'pending', null],
       ['status', 'deploy', 'failure', 'error'],
     ]);
+  });
+
+  test('lists the runs of one name in two suites apart', async () => {
+    await run('build', { conclusion: 'failure' });
+    const permissions = { checks: 'write', statuses: 'write' } as const;
+    const app = { id: 79, slug: 'other-ci', publicKey: APP_KEY.publicKey, owners: ['acme'], permissions };
+    environment.sandbox.addApp(app);
+    const other = await ciToken(environment, '79');
+    await environment.api('POST', `${AT}/check-runs`, { name: 'build', head_sha: head, conclusion: 'success' }, other);
+    const found = await environment.host.checksOf(REPO, head);
+    expect(found.map(({ state }) => state)).toEqual(['failure', 'success']);
+  });
+
+  test.each(['check-runs', 'status'])('throws when the host refuses to show the %s', async (path) => {
+    environment.sandbox.failNext({ status: 403, message: 'Resource not accessible', match: { path } });
+    await expect(environment.host.checksOf(REPO, head)).rejects.toMatchObject({ kind: 'refused', httpStatus: 403 });
   });
 
   test('end with the log of a failed job, or with the output of a run that is no job', async () => {
@@ -111,8 +132,41 @@ describe('what a merge requires', () => {
     const { id } = made.data as { id: number };
     const mergeMethods: ('merge' | 'rebase')[] = ['merge', 'rebase'];
     await environment.sandbox.addRepo({ slug: 'acme/shop', collaborators: PEOPLE, mergeMethods });
-    expect(await rules()).toEqual({ requiredChecks: ['lint'], methods: ['rebase'] });
+    expect(await rules()).toEqual({ requiredChecks: ['lint'], reviewGate: 'none', methods: ['rebase'] });
     await environment.api('DELETE', `${AT}/rulesets/${id}`, undefined, ANNA.token);
+  });
+
+  test.each(['rules/branches/main', 'branches/main'])('throws when the host refuses to show %s', async (path) => {
+    const match = { path: `shop/${path}` };
+    environment.sandbox.failNext({ status: 403, message: 'Resource not accessible', match });
+    await expect(rules()).rejects.toMatchObject({ kind: 'refused', httpStatus: 403 });
+  });
+
+  test('reads no rules from rulesets when the plan of the host has none', async () => {
+    const message = 'Upgrade to GitHub Pro or make this repository public to enable this feature.';
+    environment.sandbox.failNext({ status: 403, message, match: { path: 'shop/rules/branches/main' } });
+    expect(await rules()).toMatchObject({ requiredChecks: [] });
+  });
+
+  test.each([
+    [77, 'app'],
+    [78, 'any'],
+    [null, 'any'],
+  ])('reads the source of the status of the review when it is the app %s', async (app_id, reviewGate) => {
+    const checks = [{ context: 'svc/review', app_id }, { context: 'build' }];
+    const rest = { enforce_admins: false, required_pull_request_reviews: null, restrictions: null };
+    const protection = { required_status_checks: { strict: false, checks }, ...rest };
+    await environment.api('PUT', `${AT}/branches/main/protection`, protection, ANNA.token);
+    const host = createGitHubAppHost({
+      baseUrl: environment.sandbox.url,
+      appId: '77',
+      privateKey: APP_KEY.privateKey,
+      clientType: 'sandbox',
+      userAgent: 'test',
+      now: () => new Date(),
+    });
+    expect(await host.mergeRulesOf(REPO, 'main')).toMatchObject({ requiredChecks: ['build'], reviewGate });
+    expect(await rules()).toMatchObject({ reviewGate: 'any' });
   });
 
   test('keeps the rules for a minute', async () => {

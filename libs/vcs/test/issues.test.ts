@@ -186,7 +186,7 @@ describe('issues', () => {
     expect(await environment.host.login()).toBe(BOT.login);
   });
 
-  test('a right is kept for five minutes by the given clock', async () => {
+  test('a right is kept for five minutes by the given clock, and not used when it is read for an approval', async () => {
     let now = Date.parse('2026-01-01T00:00:00Z');
     const host = environment.as(BOT.token, { now: () => new Date(now) });
     const asked = () => environment.exchanges.filter((exchange) => exchange.url.includes('/permission')).length;
@@ -198,5 +198,7 @@ describe('issues', () => {
     now += 1_000;
     await host.permissionOf(REPO, 'anna');
     expect(asked() - before).toBe(2);
+    await host.permissionOf(REPO, 'anna', true);
+    expect(asked() - before).toBe(3);
   });
 });

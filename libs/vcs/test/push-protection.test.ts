@@ -107,4 +107,11 @@ describe('GitHub', () => {
     const failing: Answer = [401, { message: 'Bad credentials' }];
     await expect(read({ rules: failing })).rejects.toMatchObject({ kind: 'unauthorized' });
   });
+
+  test('reports the protection as unknown when the rules of the branch may not be read', async () => {
+    await protect(0, 'write');
+    const fault = { status: 403, message: 'Resource not accessible', match: { path: '/rules/branches/' } };
+    environment.sandbox.failNext(fault);
+    expect(await environment.host.pushProtectionOf(REPO, 'main')).toEqual({ restricted: null, by: [] });
+  });
 });

@@ -36,6 +36,7 @@ describe('the adapter and the sandbox, held to the host’s own description', ()
     await host.permissionOf(REPO, 'anna');
     await host.pushProtectionOf(REPO, 'main');
     const head = await environment.push('strict', 'strict.txt', 'x\n');
+    expect(await host.pushersOf(REPO, 'strict')).toEqual([BOT.login]);
     const marker = 'strict';
     await environment.execute({ type: 'addLabels', labels: ['svc:planning', 'svc:blocked'] }, issue);
     await environment.execute({ type: 'swapLabels', remove: ['svc:planning', 'nope'], add: ['svc:in-review'] }, issue);

@@ -51,7 +51,7 @@ const Repo = z
 const Check = z
   .object({
     check: z.string(),
-    status: z.enum(['ok', 'warning', 'unknown']),
+    status: z.enum(['ok', 'warning', 'error', 'unknown']),
     message: z.string().meta({ description: 'The finding, with its remedy.' }),
   })
   .meta({ id: 'RepoCheck', description: 'One check of the settings of a repo on its host.' });

@@ -61,13 +61,30 @@ describe('a head', () => {
     expect(judge([check('svc/review', 'success', { kind: 'status' })]).verdict).toBe('missing');
   });
 
+  test('a check of the project counts when its name begins like those of the pipeline', () => {
+    expect(judge([check('svc/tests', 'failure')]).verdict).toBe('red');
+    expect(judge([check('svc/review', 'failure')]).verdict).toBe('red');
+  });
+
+  test('a red check counts when a newer green one has its name in another suite', () => {
+    const red = check('build', 'failure', { hostId: 3, suiteId: 1 });
+    const green = check('build', 'success', { hostId: 9, suiteId: 2 });
+    expect(judge([red, green]).verdict).toBe('red');
+    expect(judge([green, red], { required: ['build'] }).verdict).toBe('red');
+  });
+
+  test('waits for a check that ended without a verdict, and names its conclusion', () => {
+    const verdict = judge([check('build', 'pending', { conclusion: 'cancelled' })], { required: ['build'] });
+    expect(verdict).toMatchObject({ verdict: 'pending', waitsFor: ['build (cancelled)'], failed: [] });
+  });
+
   test('judges by the newest report of each check', () => {
     const checks = [check('build', 'success', { hostId: 9 }), check('build', 'failure', { hostId: 3 })];
     expect(judge(checks).verdict).toBe('green');
   });
 
   test('a head is never green with a required check that is not, under any policy', () => {
-    const names = fc.constantFrom('a', 'b', 'c', 'svc/x');
+    const names = fc.constantFrom('a', 'b', 'c', 'svc/review');
     const checks = fc.array(
       fc.record({
         name: names,
@@ -94,7 +111,7 @@ describe('a head', () => {
           }
           if (wanted.length === 0) {
             const named = Map.groupBy(
-              all.filter(({ name }) => !name.startsWith('svc/')),
+              all.filter(({ name }) => name !== 'svc/review'),
               ({ name }) => name,
             );
             for (const reports of named.values()) expect(reports.some(({ state }) => state === 'success')).toBe(true);

@@ -5,12 +5,15 @@ export interface HostCheck {
   kind: 'check-run' | 'status';
   /** Name of the run, or context of the status; what protection requires by name. */
   name: string;
+  /** `pending` also without a verdict about the code: cancelled, stale, or an action of a person is required. */
   state: CheckState;
   /** Result as the host reports it; null while it runs. */
   conclusion: string | null;
   url: string | null;
   /** Id of the check run or status on the host. */
   hostId: number;
+  /** Id of the suite of a check run: runs of one name in two suites are two checks. Absent = a status. */
+  suiteId?: number;
   /** The host's time of the last change, ISO 8601. */
   at: string;
 }
@@ -26,10 +29,14 @@ export type CheckState = (typeof CHECK_STATES)[number];
 export const MERGE_METHODS = ['squash', 'merge', 'rebase'] as const;
 export type MergeMethod = (typeof MERGE_METHODS)[number];
 
+export type ReviewGate = 'app' | 'any' | 'none';
+
 /** Rules of the host for a merge into a branch. */
 export interface MergeRules {
-  /** Names of the required checks, from branch protection and rulesets. */
+  /** Names of the required checks, from branch protection and rulesets, without the status of the review. */
   requiredChecks: string[];
+  /** The source of the status of the review that the branch requires: the app of the pipeline alone, any, or none. */
+  reviewGate: ReviewGate;
   /** Allowed ways of merging, at least one. */
   methods: MergeMethod[];
 }
@@ -51,20 +58,27 @@ export interface ChecksVerdict {
   failed: HostCheck[];
 }
 
-/** Statuses that the pipeline sets itself say nothing about the commit. */
-const OWN_PREFIX = 'svc/';
+/** Context of the commit status with which the pipeline reports the verdict of its review. */
+export const REVIEW_CONTEXT = 'svc/review';
 
-/** Checks of others, the newest of each kind and name. */
+/** The status that the pipeline sets itself says nothing about the commit. */
+const isOwn = ({ kind, name }: HostCheck): boolean => kind === 'status' && name === REVIEW_CONTEXT;
+
+/** Checks of others, the newest of each kind, suite and name. */
 export function othersChecks(checks: readonly HostCheck[]): HostCheck[] {
   const newest = new Map<string, HostCheck>();
   for (const check of checks) {
-    const key = `${check.kind} ${check.name}`;
+    const key = `${check.kind} ${check.suiteId ?? 0} ${check.name}`;
     const known = newest.get(key);
-    if (check.name.startsWith(OWN_PREFIX) || (known && known.hostId > check.hostId)) continue;
+    if (isOwn(check) || (known && known.hostId > check.hostId)) continue;
     newest.set(key, check);
   }
   return [...newest.values()];
 }
+
+/** The name of a check with its conclusion if it ended without a verdict: `build (cancelled)`. */
+const waitingName = ({ name, conclusion }: HostCheck): string =>
+  conclusion === null ? name : `${name} (${conclusion})`;
 
 /**
  * Judges whether a head may be merged. A pure function. One red check that counts makes it red, whatever still runs.
@@ -79,7 +93,7 @@ export function judgeChecks(
     policy === 'all' || required.length === 0 ? known : known.filter(({ name }) => required.includes(name));
   const failed = counting.filter(({ state }) => state === 'failure');
   const absent = required.filter((name) => !known.some((check) => check.name === name));
-  const running = counting.filter(({ state }) => state === 'pending').map(({ name }) => name);
+  const running = counting.filter(({ state }) => state === 'pending').map(waitingName);
   const waitsFor = [...new Set([...absent, ...running])].sort();
   if (failed.length > 0) return { verdict: 'red', waitsFor, failed };
   if (waitsFor.length > 0) return { verdict: 'pending', waitsFor, failed };

@@ -3,7 +3,6 @@ import type { HistoryEvent } from '../vcs/host.ts';
 import { compareStamps, findRequest, textEditors, textHash } from './host-history.ts';
 
 const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`;
-const BOT = 'pipeline[bot]';
 
 let ids = 0;
 const entry = (kind: HistoryEvent['kind'], second: number, more: Partial<HistoryEvent> = {}): HistoryEvent => {
@@ -13,7 +12,7 @@ const entry = (kind: HistoryEvent['kind'], second: number, more: Partial<History
 const enqueue = (second: number, actor: string | null = 'anna') =>
   entry('labeled', second, { label: 'svc:enqueue', actor });
 const request = (events: HistoryEvent[], acted: string | null, eventId: number | null = null) =>
-  findRequest(events, BOT, { at: acted, eventId });
+  findRequest(events, new Set(['anna', 'ben']), { at: acted, eventId });
 
 describe('a request to work on an issue that is done', () => {
   test('the newest reopening or label after the last applied event is the request', () => {
@@ -65,12 +64,14 @@ describe('the editors of a text', () => {
     const events = [entry('renamed', 5, { actor: 'alice' }), enqueue(10)];
     expect(textEditors({ events, bodyEdit: { at: at(9), editor: 'alice' } })).toEqual({
       enqueuedBy: 'anna',
+      reopenedBy: null,
       title: null,
       body: null,
     });
     const renamed = entry('renamed', 11, { actor: 'alice' });
     expect(textEditors({ events: [...events, renamed], bodyEdit: { at: at(12), editor: null } })).toEqual({
       enqueuedBy: 'anna',
+      reopenedBy: null,
       title: { login: 'alice' },
       body: { login: null },
     });

@@ -15,25 +15,36 @@ export interface ActedOn {
  * counts when it is newer than the last applied event, and no person closed the issue after it. Host times have a
  * resolution of one second: of two entries in the second of the last applied event, one counts if the issue was closed
  * when it was made.
- * @param self login of the pipeline's own identity, whose entries are never requests.
+ * @param requesters logins that may act as a person: entries of others are never requests.
  */
-export function findRequest(events: readonly HistoryEvent[], self: string | null, acted: ActedOn): HistoryEvent | null {
+export function findRequest(
+  events: readonly HistoryEvent[],
+  requesters: ReadonlySet<string>,
+  acted: ActedOn,
+): HistoryEvent | null {
   let isClosed = false;
   let found: HistoryEvent | null = null;
   for (const event of events) {
     const isNew = event.id > (acted.eventId ?? 0) && isAfter(event.at, acted.at, isClosed);
     if (event.kind === 'closed') found = null;
-    else if (isRequest(event) && isPerson(event.actor, self) && isNew) found = event;
+    else if (isRequest(event) && requesters.has(event.actor ?? '') && isNew) found = event;
     if (event.kind === 'closed' || event.kind === 'reopened') isClosed = event.kind === 'closed';
   }
   return found;
 }
 
+/** The logins of the last requests since the last applied event, the newest first: those whose permission counts. */
+export function requestersIn(events: readonly HistoryEvent[], acted: ActedOn): string[] {
+  const requests = events.filter(
+    (event) => isRequest(event) && event.id > (acted.eventId ?? 0) && isAfter(event.at, acted.at, true),
+  );
+  return [...new Set(requests.reverse().flatMap(({ actor }) => actor ?? []))].slice(0, MAX_REQUESTERS);
+}
+
+const MAX_REQUESTERS = 10;
+
 const isRequest = ({ kind, label }: HistoryEvent): boolean =>
   kind === 'reopened' || (kind === 'labeled' && label === ENQUEUE_LABEL);
-
-const isPerson = (actor: string | null, self: string | null): boolean =>
-  actor !== null && actor.toLowerCase() !== self?.toLowerCase();
 
 function isAfter(at: string, acted: string | null, orEqual: boolean): boolean {
   const order = compareStamps(at, acted);
@@ -64,6 +75,8 @@ export const textHash = ({ title, body }: IssueText): string =>
 interface TextEditors {
   /** The person who last added the label for intake; null = no person. */
   enqueuedBy: string | null;
+  /** The person who reopened the issue after that label; null = no person. */
+  reopenedBy: HistoryActor | null;
   /** The person who edited it after that label; null = no person. */
   title: HistoryActor | null;
   body: HistoryActor | null;
@@ -81,10 +94,12 @@ interface HistoryActor {
 export function textEditors({ events, bodyEdit }: HostHistory): TextEditors {
   const label = events.findLast((event) => event.kind === 'labeled' && event.label === ENQUEUE_LABEL);
   const renamed = events.findLast(({ kind }) => kind === 'renamed');
+  const reopened = events.findLast(({ kind }) => kind === 'reopened');
   const isRenamedLater = renamed && renamed.id > (label?.id ?? 0);
   const isEditedLater = bodyEdit && compareStamps(bodyEdit.at, label?.at ?? null) >= 0;
   return {
     enqueuedBy: label?.actor ?? null,
+    reopenedBy: reopened && reopened.id > (label?.id ?? 0) ? { login: reopened.actor } : null,
     title: isRenamedLater ? { login: renamed.actor } : null,
     body: isEditedLater ? { login: bodyEdit.editor } : null,
   };

@@ -6,14 +6,16 @@ export type RepoPermissions = Partial<
   Record<'contents' | 'issues' | 'metadata' | 'pull_requests' | 'statuses', 'read' | 'write'>
 >;
 
-const READ: RepoPermissions = { contents: 'read', issues: 'read', metadata: 'read', pull_requests: 'read' };
-
 /**
- * Permissions of a task's agent in its repo: read, and push if its work is a branch. Only the pipeline writes issues
- * and pull requests; no one writes workflow files.
+ * Permissions of a task's agent in its repo: it reads the code, pushes if its work is a branch, and reads the pull
+ * request if its work is about one. The payload has the issue. Only the pipeline writes issues, pull requests and
+ * statuses; no one writes workflow files.
  */
-export const permissionsFor = (taskType: TaskType): RepoPermissions =>
-  taskType === 'develop' ? { ...READ, contents: 'write' } : READ;
+export function permissionsFor(taskType: TaskType): RepoPermissions {
+  const code = { contents: taskType === 'develop' ? 'write' : 'read', metadata: 'read' } as const;
+  const isAboutPull = taskType === 'review' || taskType === 'merge';
+  return isAboutPull ? { ...code, pull_requests: 'read' } : code;
+}
 
 /** Short-lived access to one repo, for git and for the host's API. */
 export interface RepoAccess {

@@ -9,6 +9,7 @@ export const REPO_CHECKS = [
   'webhook',
   'webhook-deliveries',
   'push-protection',
+  'review-gate',
   'required-checks',
   'merge-method',
   'labels',

@@ -9,6 +9,7 @@ import {
   judgeMergeMethod,
   judgeRepository,
   judgeRequiredChecks,
+  judgeReviewGate,
   judgeUserPermission,
   judgeWebhook,
 } from './judge-host.ts';
@@ -114,3 +115,16 @@ test('names the labels that people cannot select', () => {
   const found = judgeLabels(['svc:enqueue']);
   expect(found).toMatchObject({ status: 'warning', message: expect.stringMatching(/^svc:urgent cannot/) });
 });
+
+test.each([
+  ['app', true, 'ok', 'from the app'],
+  ['any', true, 'error', 'any token with write access can set it'],
+  ['none', true, 'error', 'does not require svc/review'],
+  ['none', false, 'warning', 'does not require svc/review'],
+] as const)(
+  'reports a branch with the review gate %s as an error when agents alone merge: %s',
+  (gate, merges, status, text) => {
+    const found = judgeReviewGate(gate, merges);
+    expect(found).toMatchObject({ check: 'review-gate', status, message: expect.stringContaining(text) });
+  },
+);

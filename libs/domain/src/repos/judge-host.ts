@@ -1,4 +1,11 @@
-import { type CheckPolicy, type MergeMethod, type MergeRules, mergeMethodOf } from '../checks/checks.ts';
+import {
+  type CheckPolicy,
+  type MergeMethod,
+  type MergeRules,
+  mergeMethodOf,
+  REVIEW_CONTEXT,
+  type ReviewGate,
+} from '../checks/checks.ts';
 import { INBOUND_LABELS } from '../labels.ts';
 import { APP_EVENTS, APP_PERMISSIONS } from '../vcs/app.ts';
 import type { AppInstallation, HostIdentity, HostWebhook } from '../vcs/diagnostics.ts';
@@ -124,6 +131,24 @@ export function judgeRequiredChecks(
   const message =
     'no check was reported in the last 30 days, and a head without checks is not merged. Run checks on pull requests, or allow none with pipeline repo add --checks none';
   return { check, status: 'warning', message };
+}
+
+/**
+ * Checks that the branch requires the status of the review from the app of the pipeline. Without that, any token that
+ * may write merges a head that no one approved.
+ * @param merges whether the workflow merges what an agent approves, without a person.
+ */
+export function judgeReviewGate(gate: ReviewGate, merges: boolean): DoctorCheck {
+  const check = 'review-gate';
+  if (gate === 'app') {
+    return { check, status: 'ok', message: `the branch requires ${REVIEW_CONTEXT} from the app of the pipeline` };
+  }
+  const problem =
+    gate === 'any'
+      ? `the branch requires ${REVIEW_CONTEXT} of any account, so that any token with write access can set it`
+      : `the branch does not require ${REVIEW_CONTEXT}, so that any token with write access can merge what was not approved`;
+  const message = `${problem}. Require this status check in the protection of the branch, with the GitHub App of the pipeline as its source`;
+  return { check, status: merges ? 'error' : 'warning', message };
 }
 
 /** Checks that the host allows the preferred way of merging. */

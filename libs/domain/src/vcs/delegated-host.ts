@@ -34,6 +34,7 @@ export function delegatedHost(
     findPullRequests: to((host) => host.findPullRequests),
     listReviews: to((host) => host.listReviews),
     permissionOf: to((host) => host.permissionOf),
+    pushersOf: to((host) => host.pushersOf),
     pushProtectionOf: to((host) => host.pushProtectionOf),
     checksOf: to((host) => host.checksOf),
     mergeRulesOf: to((host) => host.mergeRulesOf),

@@ -40,8 +40,13 @@ export interface VcsHost {
   /** Open and closed pull requests whose head is that branch of this repository, never of a fork; newest first. */
   findPullRequests(repo: RepoRef, headBranch: string): Promise<HostPullRequest[]>;
   listReviews(repo: RepoRef, prNumber: number): Promise<HostReview[]>;
-  /** The permission that decides whose commands and answers are accepted; cached by the adapter for 5 minutes. */
-  permissionOf(repo: RepoRef, login: string): Promise<'admin' | 'write' | 'read' | 'none'>;
+  /**
+   * The permission that decides whose commands and answers are accepted; cached by the adapter for 5 minutes.
+   * @param now true = read from the host, for approvals and merges.
+   */
+  permissionOf(repo: RepoRef, login: string, now?: boolean): Promise<'admin' | 'write' | 'read' | 'none'>;
+  /** Logins that pushed to a branch of this repository, by the host's log of pushes; also after the branch is deleted. */
+  pushersOf(repo: RepoRef, branch: string): Promise<string[]>;
   /**
    * Creates the labels of a repo that it does not have, by name, with their descriptions.
    * @returns the created ones.

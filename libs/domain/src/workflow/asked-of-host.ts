@@ -1,7 +1,9 @@
+import { REVIEW_CONTEXT } from '../checks/checks.ts';
 import type { ProjectionAction } from '../outbox/projections.ts';
+import type { State } from '../states.ts';
 import { branchOf } from '../task-types.ts';
 import { referringBody } from '../text/referring-body.ts';
-import type { Cause, IssueFacts } from './facts.ts';
+import type { Approval, Cause, IssueFacts } from './facts.ts';
 import type { Outcome } from './outcomes.ts';
 
 /**
@@ -86,8 +88,32 @@ function reviewOf({ pr }: IssueFacts, { state, headSha, body, comments }: Verdic
   const review: ProjectionAction = { type: 'submitReview', prNumber: pr.number, event: 'comment', body, comments };
   if (!headSha) return [review];
   const description = state === 'success' ? 'Approved by the reviewer' : 'The reviewer asks for changes';
-  return [
-    review,
-    { type: 'setCommitStatus', sha: headSha, context: 'svc/review', state, description, targetUrl: null },
-  ];
+  return [review, statusOf(headSha, state, description)];
+}
+
+const statusOf = (sha: string, state: Verdict['state'], description: string): ProjectionAction => ({
+  type: 'setCommitStatus',
+  sha,
+  context: REVIEW_CONTEXT,
+  state,
+  description,
+  targetUrl: null,
+});
+
+/**
+ * The status of a head on which a person decides: branches may require it of the pipeline, so that no other account can
+ * merge a head that was not approved.
+ */
+export function reviewStatus(
+  { pr, state }: IssueFacts,
+  { trigger }: Cause,
+  { approval, target }: { approval: Approval | null; target: State },
+): ProjectionAction[] {
+  if (!pr) return [];
+  if (approval?.source === 'person') return [statusOf(approval.sha, 'success', 'Approved by a person')];
+  const isKept = trigger === 'head-moved' && target === 'merge-pending';
+  if (isKept) return [statusOf(pr.headSha, 'success', 'The approval of a person applies to later pushes')];
+  if (trigger === 'review-dismissed') return [statusOf(pr.headSha, 'failure', 'The approval was revoked')];
+  const isWithdrawn = trigger === 'review-changes-requested' && state === 'merge-pending';
+  return isWithdrawn ? [statusOf(pr.headSha, 'failure', 'A person asks for changes')] : [];
 }

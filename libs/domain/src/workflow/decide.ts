@@ -1,7 +1,7 @@
 import type { ProjectionAction } from '../outbox/projections.ts';
 import { isBlockedState, remembersOrigin, type State } from '../states.ts';
 import type { WorkTaskType } from '../task-types.ts';
-import { askedOfHost, hasOwnPullRequest, undone } from './asked-of-host.ts';
+import { askedOfHost, hasOwnPullRequest, reviewStatus, undone } from './asked-of-host.ts';
 import type { Approval, Cause, IssueFacts } from './facts.ts';
 import { restartState } from './plan-approval.ts';
 import { mayDepend, type Trigger, taskTypeOf, validTargets, type WorkflowSnapshot } from './workflow.ts';
@@ -67,6 +67,7 @@ export function decide(workflow: WorkflowSnapshot, issue: IssueFacts, reported: 
   const waitsForPr = cause.outcome?.outcome === 'submitted' && !hasOwnPullRequest(issue);
   const waitsForMerge = cause.trigger === 'mergeable' && !isMergeRefused(issue, cause);
   const waitsForBranch = cause.trigger === 'reimplement' && issue.pr !== null && target === 'ready-for-dev';
+  const approval = approvalBy(issue, cause, target);
   return {
     kind: target === issue.state ? 'stay' : 'move',
     from: issue.state,
@@ -76,11 +77,13 @@ export function decide(workflow: WorkflowSnapshot, issue: IssueFacts, reported: 
     blockReason: blockReasonIn(target, issue, cause),
     blockedFromState: originRemembered(target, origin, issue),
     nextTask: waitsForPr || waitsForMerge || waitsForBranch ? null : taskTypeOf(workflow, target),
-    projections:
-      cause.outcome && !isMergeRefused(issue, cause)
+    projections: [
+      ...(cause.outcome && !isMergeRefused(issue, cause)
         ? askedOfHost(issue, cause, approvedHead(issue))
-        : undone(issue, cause),
-    approval: approvalBy(issue, cause, target),
+        : undone(issue, cause)),
+      ...reviewStatus(issue, cause, { approval, target }),
+    ],
+    approval,
   };
 }
 

@@ -148,6 +148,10 @@ export const DEFAULT_WORKFLOW: WorkflowSnapshot = {
   edges: EDGE_ROWS.flatMap(([from, to, ...triggers]) => triggers.map((trigger) => ({ from, to, trigger }))),
 };
 
+/** Returns whether the approval of an agent leads to the merge, without a person. */
+export const mergesWithoutPerson = ({ edges }: WorkflowSnapshot): boolean =>
+  edges.some(({ to, trigger }) => trigger === 'approved' && to === 'merge-pending');
+
 /** Every state an operator may move the issue to: all outgoing edges, whatever their trigger. */
 export function validTargets(workflow: WorkflowSnapshot, from: State): State[] {
   const targets = new Set(workflow.edges.filter((edge) => edge.from === from).map((edge) => edge.to));

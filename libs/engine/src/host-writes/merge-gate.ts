@@ -1,6 +1,7 @@
 import {
   type ChecksVerdict,
   type HostCheck,
+  type HostPullRequest,
   judgeChecks,
   mergeMethodOf,
   namedChecks,
@@ -8,14 +9,17 @@ import {
   type ReportedCheck,
   type VcsHost,
 } from '@pipeline/domain';
-import { saveAllChecks, setChecksWait } from '@pipeline/store';
+import { findPullRequest, saveAllChecks, setChecksWait } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
+import { ENGINE } from '../context/issue-context.ts';
+import { mayActAsPerson, type PersonReads } from '../intake/person.ts';
+import { revokeApproval } from '../workflow/revoke-approval.ts';
 import type { Sending } from './begin.ts';
 import { returnWithFailedChecks } from './failed-checks.ts';
 import { isItsTurn, restartFront, updateBeforeMerge } from './merge-train.ts';
 import { endWaiting, type HeldMerge, holdDraft, holdMerge, keepWaiting } from './merge-wait.ts';
 
-type Host = Pick<VcsHost, 'checksOf' | 'mergeRulesOf' | 'isBehind' | 'logTailOf' | 'getPullRequest'>;
+type Host = Pick<VcsHost, 'checksOf' | 'mergeRulesOf' | 'isBehind' | 'logTailOf' | 'getPullRequest'> & PersonReads;
 type Merge = Extract<ProjectionAction, { type: 'mergePR' }>;
 
 /** Logs that are read of one commit. */
@@ -24,7 +28,7 @@ const MAX_LOGS = 5;
 /**
  * Lets a merge through only if the checks of its head are green on the host now; every other write
  * passes. The host is asked before the transaction. A merge that must wait is postponed, a red one sends the issue back
- * to development with the failed checks and their logs, and one whose issue is no longer merge-pending is discarded, unless
+ * to development with the failed checks and their logs, one into another base than the approved one needs a person again, and one whose issue is no longer merge-pending is discarded, unless
  * an earlier attempt merged it. In a repo with a merge train only the front of the train gets as
  * far as the host, and its branch is updated first if the base has moved.
  * @returns the write to send; null when there is nothing to send now. @throws what the host's reads throw.
@@ -35,7 +39,9 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
   if (action.type !== 'mergePR' || projection.issue_id === null) return action;
   const isSerial = repo.merge_train === 'serial';
   if (isSerial && !(await isItsTurn(engine, sending, action))) return null;
-  if (mayHaveHappened && (await host.getPullRequest(repo, action.prNumber))?.merged) return action;
+  const pull = await host.getPullRequest(repo, action.prNumber);
+  if (mayHaveHappened && pull?.merged) return action;
+  const lapsed = await findLapsedApproval(engine, sending, action, host);
   const [checks, rules, isBehind] = await Promise.all([
     host.checksOf(repo, action.expectedHeadSha),
     host.mergeRulesOf(repo, repo.default_branch),
@@ -56,6 +62,11 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
       return null;
     }
     const { pr } = held.subject;
+    const problem = problemOf(held, { pull, lapsed });
+    if (problem !== null) {
+      await refuseApproval(unit, held, problem);
+      return null;
+    }
     const key = { tenantId: unit.tenantId, repoId: repo.id, sha: action.expectedHeadSha };
     await saveAllChecks(unit.tx, key, reported);
     if (pr.draft) {
@@ -74,6 +85,45 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
     await holdBack(unit, held, { verdict, sha: action.expectedHeadSha, reported });
     return null;
   });
+}
+
+interface Lapsed {
+  reviewId: number;
+  by: string | null;
+}
+
+/**
+ * Finds the approval of a review on the host whose author may not act as a person now: the permission was taken away, or
+ * the account has pushed since. Reads the permission and the pushes of the branch.
+ */
+async function findLapsedApproval(
+  engine: Engine,
+  { projection, repo }: Sending,
+  { prNumber }: Merge,
+  host: Host,
+): Promise<Lapsed | null> {
+  const pr = await findPullRequest(engine.store.tenant, projection.tenant_id, repo.id, prNumber);
+  if (!pr || pr.issue_id === null || pr.approved_review_id === null) return null;
+  const issue = { id: pr.issue_id, issue_number: projection.issue_number };
+  const mayAct = await mayActAsPerson({ engine, repo, host }, pr.approved_by, { issue, now: true });
+  return mayAct ? null : { reviewId: pr.approved_review_id, by: pr.approved_by };
+}
+
+/** Returns why the approval does not hold for this merge; null = it holds. */
+function problemOf(
+  { subject: { pr, repo } }: HeldMerge,
+  { pull, lapsed }: { pull: HostPullRequest | null; lapsed: Lapsed | null },
+): string | null {
+  if (pull && (pull.baseRef !== pr.base_ref || pull.baseRef !== repo.default_branch)) {
+    return `the base of pull request #${pr.number} is ${pull.baseRef}: it was approved for ${repo.default_branch}`;
+  }
+  return lapsed?.reviewId === pr.approved_review_id ? `${lapsed.by} may not approve it any more` : null;
+}
+
+/** The approval does not hold for this merge: a person decides again. */
+async function refuseApproval(unit: TransactionContext, held: HeldMerge, reason: string): Promise<void> {
+  await endWaiting(unit, held, reason);
+  await revokeApproval(unit, held.subject, { ...ENGINE, reason });
 }
 
 /** A merge that was sent before may be in the queue of the host: it still waits for it. */

@@ -121,7 +121,7 @@ async function timeOut(unit: TransactionContext, held: HeldMerge, wait: ChecksWa
 function timeOutText({ verdict, sha, waitsFor }: ChecksWait, minutes: number): string {
   if (verdict === 'missing') return `No check was reported for ${sha} within ${minutes} minutes.`;
   if (verdict === 'queue') return `The merge queue of the host did not merge ${sha} within ${minutes} minutes.`;
-  return `These checks of ${sha} did not end within ${minutes} minutes: ${namedChecks(waitsFor)}.`;
+  return `These checks of ${sha} were not green within ${minutes} minutes: ${namedChecks(waitsFor)}.`;
 }
 
 /** The merge is not wanted any more: its entry is discarded, and the pull request waits for nothing. */

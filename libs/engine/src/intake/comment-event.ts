@@ -26,6 +26,7 @@ import { applyPlanCommand } from '../issues/plan-answers.ts';
 import type { Intake } from '../repos/repo-address.ts';
 import { moveBy } from '../workflow/move.ts';
 import { factsOf } from './host-facts.ts';
+import { isMachine, mayActAsPerson } from './person.ts';
 
 type CommentEvent = Extract<HostEvent, { kind: 'comment' }>;
 
@@ -46,7 +47,7 @@ const MAX_COMMAND = 5_000;
 /**
  * Handles a comment: a command (`/svc:retry because …`, `/approve-plan`) of a person with write permission, or the
  * answer to the question an issue waits with, which its author may give too. Each comment is handled once, however often it is
- * delivered.
+ * delivered. A comment of another account gets no reaction: each would be a write that a stranger causes.
  */
 export async function applyCommentEvent(intake: Intake, event: CommentEvent): Promise<void> {
   const issue = await issueOf(intake, event);
@@ -54,13 +55,18 @@ export async function applyCommentEvent(intake: Intake, event: CommentEvent): Pr
   const plan = parsePlanCommand(event.comment.body, MAX_PLAN + MAX_COMMAND);
   const command = plan ? null : COMMAND.exec(cappedText(event.comment.body, MAX_COMMAND));
   if (!plan && !command && issue.state !== 'needs-clarification') return;
-  const allowed = await mayAct(intake, event, plan !== null || command !== null);
+  const allowed = await mayAct(intake, issue, event, {
+    isCommand: plan !== null || command !== null,
+    isPlan: plan !== null,
+  });
   const done = await inTenant(intake.engine, issue.tenant_id, (unit) =>
     applyComment(unit, issue.id, { event, plan, command, allowed }),
   );
-  if (done === 'ignored') return;
+  if (done === 'ignored' || !allowed) return;
   await intake.host.react(event.repo, event.comment.id, done === 'applied' ? '+1' : 'confused');
 }
+
+type Known = NonNullable<Awaited<ReturnType<typeof issueOf>>>;
 
 async function issueOf({ engine, repo }: Intake, event: CommentEvent) {
   const db = engine.store.tenant;
@@ -70,12 +76,14 @@ async function issueOf({ engine, repo }: Intake, event: CommentEvent) {
   return !pr?.agent_authored || pr.issue_id === null ? undefined : issueById(db, repo.tenant_id, pr.issue_id);
 }
 
-async function mayAct({ host }: Intake, event: CommentEvent, isCommand: boolean): Promise<boolean> {
-  const { author } = event.comment;
-  if (author === null) return false;
-  if (!isCommand && author === event.issueAuthor) return true;
-  const permission = await host.permissionOf(event.repo, author);
-  return permission === 'admin' || permission === 'write';
+async function mayAct(
+  intake: Intake,
+  issue: Known,
+  { comment: { author }, issueAuthor }: CommentEvent,
+  { isCommand, isPlan }: { isCommand: boolean; isPlan: boolean },
+): Promise<boolean> {
+  if (author !== null && author === issueAuthor && !isCommand) return !(await isMachine(intake, author));
+  return mayActAsPerson(intake, author, { issue, now: isPlan });
 }
 
 /** Comments before the question do not answer it. A poll may deliver old comments. */

@@ -3,8 +3,11 @@ import {
   dependenciesIn,
   dependencyChanges,
   ENQUEUE_LABEL,
+  type HistoryEvent,
   type HostHistory,
   type HostIssue,
+  PAUSED_LABEL,
+  requestersIn,
   sameText,
   slugKey,
   textEditors,
@@ -13,7 +16,8 @@ import {
 import { findIssue, type HostFactsRow, hostFactsOf, repoIdsByKey } from '@pipeline/store';
 import type { Intake } from '../repos/repo-address.ts';
 import { type HostStates, hostStateKey, NO_HOST_STATES } from '../workflow/text-dependencies.ts';
-import { firstFacts, type IssueEvent } from './host-facts.ts';
+import { firstFacts, type IssueEvent, labelsAfter } from './host-facts.ts';
+import { mayActAsPerson } from './person.ts';
 import type { TextVerdict } from './text-changes.ts';
 
 /** Host data that was read before the transaction in which an event is applied. */
@@ -24,6 +28,10 @@ export interface Evidence {
   isPerson: boolean;
   /** null = not needed, as far as was known before the transaction. */
   history: HostHistory | null;
+  /** Logins of the history whose requests count. */
+  requesters: ReadonlySet<string>;
+  /** Account that paused or resumed the issue by its label; null = none, as far as was known. */
+  pause: { by: string | null; isAllowed: boolean } | null;
   /** null = the current text is the stored one. */
   text: TextVerdict | null;
   /** The host state of the issues that the text newly names. */
@@ -32,7 +40,13 @@ export interface Evidence {
 
 type Known = NonNullable<Awaited<ReturnType<typeof findIssue>>>;
 
-const NO_EVIDENCE = { history: null, text: null, hostStates: NO_HOST_STATES };
+const NO_EVIDENCE = {
+  history: null,
+  requesters: new Set<string>(),
+  pause: null,
+  text: null,
+  hostStates: NO_HOST_STATES,
+};
 
 /**
  * The evidence of an event that changes neither a text nor an issue that is done, as most do: nothing is read for it. Whether
@@ -58,23 +72,34 @@ export async function evidenceFor(intake: Intake, event: IssueEvent): Promise<Ev
   const known = await findIssue(engine.store.tenant, repo.tenant_id, repo.id, issue.number);
   if (!known) return { isPerson, ...(await admissionEvidence(intake, event, self)) };
   const differs = !sameText(issue, known);
-  if (!differs && known.state !== 'done') return { self, isPerson, ...NO_EVIDENCE };
   const facts = (await hostFactsOf(engine.store.tenant, repo.tenant_id, known.id)) ?? firstFacts(known);
+  const pauses = changesPause(event, known, facts);
+  if (!differs && !pauses && known.state !== 'done') return { self, isPerson, ...NO_EVIDENCE };
   const needed = known.state === 'done' ? mayBeRequest(event, facts) : differs && needsEditor(event, facts);
-  const history = needed ? await historyOf(intake, issue.number) : null;
-  const text = differs ? await verdictOn(intake, event, { self, history, known, facts }) : null;
-  const counts = issue.state === 'open' && (text?.body || known.state === 'done');
-  const hostStates = counts
-    ? await readHostStates(intake, issue, known.state === 'done' ? null : known.body)
-    : NO_HOST_STATES;
-  return { self, isPerson, history, text, hostStates };
+  const history = needed || (pauses && !namesPauser(event)) ? await historyOf(intake, issue.number) : null;
+  const around = { self, history, known, facts };
+  const requesters = await requestersOf(intake, around);
+  const pause = pauses ? await pauseBy(intake, event, around) : null;
+  const text = differs ? await verdictOn(intake, event, around) : null;
+  const hostStates = await hostStatesOf(intake, issue, { known, text });
+  return { self, isPerson, history, requesters, pause, text, hostStates };
+}
+
+async function hostStatesOf(
+  intake: Intake,
+  issue: HostIssue,
+  { known, text }: Pick<Around, 'known'> & Pick<Evidence, 'text'>,
+) {
+  const isDone = known.state === 'done';
+  if (issue.state !== 'open' || !(text?.body || isDone)) return NO_HOST_STATES;
+  return readHostStates(intake, issue, isDone ? null : known.body);
 }
 
 async function admissionEvidence(intake: Intake, event: IssueEvent, self: string): Promise<Omit<Evidence, 'isPerson'>> {
   if (!wantsIn(event.issue)) return { self, ...NO_EVIDENCE };
   const text = await verdictOnNew(intake, event, self);
   const hostStates = text.title && text.body ? await readHostStates(intake, event.issue, null) : NO_HOST_STATES;
-  return { self, history: null, text, hostStates };
+  return { self, ...NO_EVIDENCE, text, hostStates };
 }
 
 export const wantsIn = (issue: HostIssue): boolean => issue.state === 'open' && issue.labels.includes(ENQUEUE_LABEL);
@@ -89,6 +114,36 @@ export function mayBeRequest(event: IssueEvent, facts: Pick<HostFactsRow, 'acted
   if (compareStamps(issue.updatedAt, facts.acted_at) < 0) return false;
   if (action === 'seen') return issue.state === 'open' || issue.labels.includes(ENQUEUE_LABEL);
   return action === 'reopened' || (action === 'labeled' && label === ENQUEUE_LABEL);
+}
+
+/** Returns whether the label of an open issue pauses or resumes it. */
+export const changesPause = (event: IssueEvent, known: Pausable, facts: HostFactsRow): boolean =>
+  known.state !== 'done' &&
+  event.issue.state === 'open' &&
+  labelsAfter(known, event, facts).includes(PAUSED_LABEL) !== known.is_paused;
+
+type Pausable = Pick<Known, 'state' | 'is_paused' | 'labels'>;
+
+/** Returns whether the sender of the event changed the label for a pause; a poll reports no sender. */
+const namesPauser = ({ action, label }: IssueEvent): boolean =>
+  (action === 'labeled' || action === 'unlabeled') && label === PAUSED_LABEL;
+
+async function pauseBy(intake: Intake, event: IssueEvent, { self, history, known }: Omit<Around, 'facts'>) {
+  const isPause = ({ kind, label }: HistoryEvent) =>
+    (kind === 'labeled' || kind === 'unlabeled') && label === PAUSED_LABEL;
+  const by = namesPauser(event) ? event.sender : (history?.events.findLast(isPause)?.actor ?? null);
+  return { by, isAllowed: await isWriter(intake, by, { self, known }) };
+}
+
+/** The accounts whose requests to work on an issue that is done count. */
+async function requestersOf(intake: Intake, { history, known, facts }: Around): Promise<Set<string>> {
+  const allowed = new Set<string>();
+  if (history === null || known.state !== 'done') return allowed;
+  const acted = { at: facts.acted_at, eventId: facts.acted_event_id };
+  for (const login of requestersIn(history.events, acted)) {
+    if (await mayActAsPerson(intake, login, { issue: known })) allowed.add(login);
+  }
+  return allowed;
 }
 
 /** Polls do not report who changed a text; a stored change needs to be read again only for a new label. */
@@ -106,29 +161,39 @@ interface Around {
 
 async function verdictOn(intake: Intake, event: IssueEvent, around: Around): Promise<TextVerdict> {
   const { action, issue, sender } = event;
-  if (isEnqueue(event)) return accepted(sender);
+  const mayWrite = () => isWriter(intake, sender, around);
+  if (isEnqueue(event)) return (await mayWrite()) ? accepted(sender) : refused(sender);
   if (action === 'edited') {
     const { changed = [] } = event;
-    if (!(await isWriter(intake, sender, around.self))) return refused(sender);
+    if (!(await mayWrite())) return refused(sender);
     return { title: changed.includes('title'), body: changed.includes('body'), acceptedBy: sender, changedBy: null };
   }
   if (action !== 'seen') return refused(null);
   if (!around.history) return refused(around.facts.changed_by);
-  return verdictByHistory(intake, issue, { self: around.self, history: around.history });
+  return verdictByHistory(intake, issue, { ...around, history: around.history });
 }
 
 const accepted = (by: string | null): TextVerdict => ({ title: true, body: true, acceptedBy: by, changedBy: null });
 const refused = (by: string | null): TextVerdict => ({ title: false, body: false, acceptedBy: null, changedBy: by });
+const notEnqueued = (by: string | null): TextVerdict => ({ ...refused(by), isStrayLabel: true });
 
 /**
  * Judges the text of an issue without a record. The label for intake enqueues the text at that time; later changes by
  * an account without write permission are not enqueued.
  */
 async function verdictOnNew(intake: Intake, event: IssueEvent, self: string): Promise<TextVerdict> {
-  const { issue } = event;
-  if (event.action === 'opened' || isEnqueue(event)) return accepted(event.sender);
-  if (await isWriter(intake, issue.author, self)) return accepted(issue.author);
-  return verdictByHistory(intake, issue, { self, history: await historyOf(intake, issue.number) });
+  const { issue, sender } = event;
+  const mayWrite = (login: string | null) => isWriter(intake, login, { self, known: null });
+  if (event.action === 'opened' || isEnqueue(event)) {
+    return (await mayWrite(sender)) ? accepted(sender) : notEnqueued(sender);
+  }
+  const history = await historyOf(intake, issue.number);
+  const { enqueuedBy, reopenedBy } = textEditors(history);
+  for (const login of [enqueuedBy ?? issue.author, ...(reopenedBy ? [reopenedBy.login] : [])]) {
+    if (!(await mayWrite(login))) return notEnqueued(login);
+  }
+  if (await mayWrite(issue.author)) return accepted(issue.author);
+  return verdictByHistory(intake, issue, { self, known: null, history });
 }
 
 /** An issue that does not exist on the host has no history. */
@@ -142,23 +207,26 @@ const historyOf = async ({ host, repo }: Intake, number: number): Promise<HostHi
 async function verdictByHistory(
   intake: Intake,
   issue: HostIssue,
-  { self, history }: { self: string; history: HostHistory },
+  { self, known, history }: Asked & { history: HostHistory },
 ): Promise<TextVerdict> {
   const { enqueuedBy, title, body } = textEditors(history);
   const isTrusted = async (editor: { login: string | null } | null) =>
-    editor === null || (await isWriter(intake, editor.login ?? issue.author, self));
+    editor === null || (await isWriter(intake, editor.login ?? issue.author, { self, known }));
   const [isTitle, isBody] = [await isTrusted(title), await isTrusted(body)];
   const untrusted = isTitle ? body : title;
   const changedBy = isTitle && isBody ? null : (untrusted?.login ?? issue.author);
   return { title: isTitle, body: isBody, acceptedBy: body?.login ?? title?.login ?? enqueuedBy, changedBy };
 }
 
-async function isWriter({ host, repo }: Intake, login: string | null, self: string): Promise<boolean> {
-  if (login === null) return false;
-  if (login === self) return true;
-  const permission = await host.permissionOf(repo, login);
-  return permission === 'admin' || permission === 'write';
+interface Asked {
+  self: string;
+  /** The issue that the account acts on; null = one without a record. */
+  known: Known | null;
 }
+
+/** Texts and labels of the pipeline itself count as well. */
+const isWriter = async (intake: Intake, login: string | null, { self, known }: Asked): Promise<boolean> =>
+  login === self || mayActAsPerson(intake, login, { issue: known });
 
 /**
  * Reads from the host the issues without a record that a text newly names, before the transaction that applies the

@@ -93,6 +93,7 @@ async function unblockIfGreen(unit: TransactionContext, subject: IssueContext, s
     conclusion: row.conclusion,
     url: row.url,
     hostId: row.host_id,
+    suiteId: row.suite_id,
     at: row.reported_at,
   }));
   const { verdict } = judgeChecks(checks as never, { required: [], policy: 'all', isAllowed: false });

@@ -69,7 +69,7 @@ export function withAssignee(facts: HostFactsRow, { issue }: IssueEvent, own: re
  * A webhook's list may miss our pending writes, so only its own label is applied, and only if nothing newer is known of
  * that label.
  */
-export function labelsAfter(issue: IssueRow, event: IssueEvent, facts: HostFactsRow): string[] {
+export function labelsAfter(issue: Pick<IssueRow, 'labels'>, event: IssueEvent, facts: HostFactsRow): string[] {
   const { action, label } = event;
   if (action === 'seen') return event.issue.labels;
   if (label === null || (action !== 'labeled' && action !== 'unlabeled')) return issue.labels;

@@ -34,7 +34,7 @@ import { admit, admitNew } from '../workflow/admit.ts';
 import { moveBy } from '../workflow/move.ts';
 import { applyTextEdit } from '../workflow/text-edit.ts';
 import { isBefore, type Order, orderOf, pollStatus } from './event-order.ts';
-import { type Evidence, evidenceFor, firstEvidence, mayBeRequest, wantsIn } from './evidence.ts';
+import { changesPause, type Evidence, evidenceFor, firstEvidence, mayBeRequest, wantsIn } from './evidence.ts';
 import {
   factsOf,
   firstFacts,
@@ -194,6 +194,7 @@ function storeView(
 /** Returns whether all data that the event's effect depends on was read before. */
 function isPrepared({ issue }: IssueContext, { event, evidence, facts }: Fact): boolean {
   if (issue.state === 'done' && mayBeRequest(event, facts) && !evidence.history) return false;
+  if (changesPause(event, issue, facts) && !evidence.pause) return false;
   return evidence.text !== null || sameText(event.issue, issue);
 }
 
@@ -207,7 +208,7 @@ const hostActor = (id: string | null): Actor => ({ type: 'operator', id, agent: 
 
 /** Follows a person's change of a label or of the state of an issue on the host. */
 async function applyChange(unit: TransactionContext, after: IssueContext, followed: OrderedFact): Promise<void> {
-  const { event, order, facts } = followed;
+  const { event, evidence, order, facts } = followed;
   const { issue } = after;
   const actor = hostActor(event.sender);
   if (issue.state === 'done') return restart(unit, after, followed);
@@ -220,8 +221,10 @@ async function applyChange(unit: TransactionContext, after: IssueContext, follow
     if (issue.text_changed_at !== facts.changed_at) await projectIssue(unit, after);
     return;
   }
+  // The label goes back to what it was.
+  if (!evidence.pause?.isAllowed) return projectIssue(unit, after);
   const at = event.action === 'seen' ? null : event.issue.updatedAt;
-  await performAction(unit, after, shownPaused ? 'pause' : 'resume', { ...actor, at });
+  await performAction(unit, after, shownPaused ? 'pause' : 'resume', { ...actor, id: evidence.pause.by, at });
   if (event.action === 'seen') return;
   // Webhooks arrive late, or overtake a write of ours in flight: the last write on the host decides the flag.
   const label = [PAUSED_LABEL];
@@ -245,10 +248,9 @@ async function restart(
   subject: IssueContext,
   { event, evidence, facts }: OrderedFact,
 ): Promise<void> {
-  const { history, self, isPerson } = evidence;
+  const { history, requesters } = evidence;
   const acted: ActedOn = { at: facts.acted_at, eventId: facts.acted_event_id };
-  const request =
-    history && mayBeRequest(event, facts) ? findRequest(history.events, isPerson ? null : self, acted) : null;
+  const request = history && mayBeRequest(event, facts) ? findRequest(history.events, requesters, acted) : null;
   // Nothing else changes a finished issue; other labels that people add are removed.
   if (!request) return projectIssue(unit, subject);
   const stored = await factsOf(unit, subject.issue);

@@ -13,6 +13,7 @@ import {
   hastenMerge,
   type IssueRow,
   issueById,
+  lockIssue,
   lockIssues,
   lockPullRequest,
   markReverted,
@@ -28,6 +29,7 @@ import { mayMissOurWrites } from '../outbox/own-writes.ts';
 import { recordPipelineEvent } from '../records/records.ts';
 import type { Intake } from '../repos/repo-address.ts';
 import { moveBy } from '../workflow/move.ts';
+import { revokeApproval } from '../workflow/revoke-approval.ts';
 
 type PullRequestEvent = Extract<HostEvent, { kind: 'pull-request' }>;
 
@@ -194,6 +196,7 @@ async function applyPullRequest(
   if (isOwn && isPushed(issue, seen)) await onPush(unit, issue, now, actor);
   // The merge waited for the end of the draft.
   if (before?.draft && !now.draft && (await hastenMerge(unit.tx, issue))) unit.notify('svc_projections');
+  if (isOwn && before && before.base_ref !== now.baseRef) await onRetarget(unit, issue, now, actor);
   if (before?.state === now.state) return;
   const fact = { agent: actor.type, prNumber: now.number };
   if (isDone) recordMerge(unit, { issue }, fact);
@@ -234,6 +237,20 @@ async function onPush(
   if (subject.pr?.number !== number) return;
   const reason = `pull request #${number} has the new head ${headSha}`;
   await moveBy(unit, subject, { cause: { trigger: 'head-moved' }, actor: { ...actor, reason } });
+}
+
+/** The approval was given for the changes to another branch. */
+async function onRetarget(
+  unit: TransactionContext,
+  issue: IssueRow,
+  { number, baseRef }: HostPullRequest,
+  actor: Actor,
+): Promise<void> {
+  const locked = await lockIssue(unit.tx, unit.tenantId, issue.id);
+  const subject = await loadIssueContext(unit, locked ?? issue);
+  if (subject.pr?.number !== number) return;
+  const reason = `the base of pull request #${number} was changed to ${baseRef}`;
+  await revokeApproval(unit, subject, { ...actor, reason });
 }
 
 async function onClose(

@@ -6,14 +6,16 @@ import type { TextVerdict } from './text-changes.ts';
 
 /**
  * Refuses an issue whose text was changed by a person without write permission after the label for intake was added:
- * removes the label and comments the reason. Once for each state of the issue, however often polls read it.
+ * removes the label and comments the reason. Once for each state of the issue, however often polls read it. A label of an
+ * account that may not enqueue gets no write: each would be one that a stranger causes.
  */
 export function refuseEnqueue(
   unit: TransactionContext,
   repo: RepoRow,
   { issue }: IssueEvent,
-  { changedBy }: TextVerdict,
+  { changedBy, isStrayLabel }: TextVerdict,
 ): void {
+  if (isStrayLabel) return;
   const who = changedBy === null ? 'somebody' : inertText(changedBy, 100).replace(/\s+/g, ' ');
   const marker = `refused-${issue.updatedAt}`;
   const body =

@@ -1,5 +1,13 @@
 import { awaitsPullRequest, type HostEvent, type HostReview, isStaleReview } from '@pipeline/domain';
-import { findPullRequest, type IssueRow, insertRemarks, lockIssue, setApproval, takeRemark } from '@pipeline/store';
+import {
+  findPullRequest,
+  type IssueRow,
+  insertRemarks,
+  issueById,
+  lockIssue,
+  setApproval,
+  takeRemark,
+} from '@pipeline/store';
 import { inTenant, type TransactionContext } from '../context/context.ts';
 import type { Actor, IssueContext } from '../context/issue-context.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
@@ -7,6 +15,8 @@ import { recordPipelineEvent } from '../records/records.ts';
 import type { Intake } from '../repos/repo-address.ts';
 import { issueFactsOf } from '../workflow/decision.ts';
 import { moveBy } from '../workflow/move.ts';
+import { revokeApproval } from '../workflow/revoke-approval.ts';
+import { mayActAsPerson } from './person.ts';
 
 type ReviewEvent = Extract<HostEvent, { kind: 'review' }>;
 
@@ -18,15 +28,15 @@ const VERDICTS: readonly HostReview['verdict'][] = ['approved', 'changes_request
  * accepted, and an approval only for its commit. Reviews of other pull requests move nothing.
  */
 export async function applyReviewEvent(intake: Intake, event: ReviewEvent): Promise<void> {
-  const { engine, repo, host } = intake;
+  const { engine, repo } = intake;
   const { review } = event;
   if (review.author === null || !VERDICTS.includes(review.verdict)) return;
   const pr = await findPullRequest(engine.store.tenant, repo.tenant_id, repo.id, event.prNumber);
   const issueId = pr?.issue_id;
   if (!pr?.agent_authored || issueId == null) return;
   if (review.verdict !== 'dismissed') {
-    const permission = await host.permissionOf(event.repo, review.author);
-    if (permission !== 'admin' && permission !== 'write') return;
+    const about = await issueById(engine.store.tenant, repo.tenant_id, issueId);
+    if (!about || !(await mayActAsPerson(intake, review.author, { issue: about, now: true }))) return;
   }
   await inTenant(engine, repo.tenant_id, async (unit) => {
     const issue = await lockIssue(unit.tx, unit.tenantId, issueId);
@@ -67,7 +77,7 @@ async function onApproved(
   await moveBy(unit, subject, { cause, actor, reviewId: review.id });
 }
 
-/** Revokes the approval of a dismissed review; an issue that waits for its merge needs a person again. */
+/** Revokes the approval of a dismissed review. */
 async function onDismissed(
   unit: TransactionContext,
   issue: IssueRow,
@@ -76,8 +86,6 @@ async function onDismissed(
   const subject = await loadIssueContext(unit, issue);
   const { pr } = subject;
   if (pr?.number !== prNumber || pr.approved_review_id !== review.id) return;
-  await setApproval(unit.tx, unit.tenantId, pr.id, null);
-  if (issue.state !== 'merge-pending') return;
-  const actor: Actor = { type: 'operator', id: sender, agent: null, reason: 'the approving review was dismissed' };
-  await moveBy(unit, subject, { cause: { trigger: 'review-dismissed' }, actor });
+  const reason = 'the approving review was dismissed';
+  await revokeApproval(unit, subject, { type: 'operator', id: sender, agent: null, reason });
 }

@@ -11,6 +11,8 @@ export interface TextVerdict {
   body: boolean;
   acceptedBy: string | null;
   changedBy: string | null;
+  /** True = the label for intake was added by an account that may not act as a person; only of a new issue. */
+  isStrayLabel?: boolean;
 }
 
 /**

@@ -1,6 +1,8 @@
 import {
   type CheckPolicy,
+  DEFAULT_WORKFLOW,
   type DoctorCheck,
+  type DoctorCheckName,
   formatSlug,
   type HostDiagnostics,
   hostBoundTo,
@@ -13,12 +15,15 @@ import {
   judgePushProtection,
   judgeRepository,
   judgeRequiredChecks,
+  judgeReviewGate,
   judgeUserPermission,
   judgeWebhook,
   judgeWorkers,
   type MergeMethod,
+  mergesWithoutPerson,
   type PushProtectionCheck,
   type UnavailableReason,
+  unknownCheck,
   type VcsHost,
 } from '@pipeline/domain';
 import {
@@ -32,6 +37,7 @@ import {
   reposOfAll,
   reposToCheck,
   savePushProtection,
+  workflowVersions,
 } from '@pipeline/store';
 import type { Admin } from '../context/admin.ts';
 import type { Engine } from '../context/context.ts';
@@ -113,6 +119,7 @@ async function examine(admin: Admin, repo: OwnedRepo, context: DoctorContext): P
     webhook: async () => judgeWebhook(await (await diagnostics()).webhooks(refOf(repo))),
     'webhook-deliveries': async () => judgeLastDelivery(await lastDeliveryAge(admin.engine.store.fleet, repo)),
     'push-protection': () => pushProtection(admin, repo, context.hostOf),
+    'review-gate': () => reviewGate(admin, repo, host),
     ...mergeChecks(admin, repo, host),
     labels: async () => judgeLabels(await (await diagnostics()).labels(refOf(repo))),
     workers: async () => judgeWorkers(await onlineWorkersByType(admin.engine.store.tenant, repo)),
@@ -185,6 +192,15 @@ function mergeChecks(admin: Admin, repo: OwnedRepo, host: () => Promise<VcsHost>
   };
 }
 
+async function reviewGate(admin: Admin, repo: OwnedRepo, host: () => Promise<VcsHost>): Promise<DoctorCheck> {
+  const [rules, versions] = await Promise.all([
+    host().then((client) => client.mergeRulesOf(repo, repo.default_branch)),
+    workflowVersions(admin.engine.store.tenant, repo.tenant_id, repo.id),
+  ]);
+  const workflow = versions.find(({ active }) => active)?.body ?? DEFAULT_WORKFLOW;
+  return judgeReviewGate(rules.reviewGate, mergesWithoutPerson(workflow));
+}
+
 /** Without credentials, the result of the monitor's last check. */
 async function pushProtection(admin: Admin, repo: OwnedRepo, hostOf: HostOfKind): Promise<PushProtectionCheck> {
   const host = await hostOf(repo.vcs_host);
@@ -197,16 +213,19 @@ async function pushProtection(admin: Admin, repo: OwnedRepo, hostOf: HostOfKind)
 const noCredentials = (kind: string): string => `no credentials for ${kind} are set here`;
 const unread = (message: string): PushProtectionCheck => ({ check: 'push-protection', status: 'unknown', message });
 
-/** Checks the push protection of a repo that was enabled. A failure of the host is an unknown result. */
+/** Checks the protection of the branch of a repo that was enabled. A failure of the host is an unknown result. */
 export async function examineAddedRepo(
   admin: Admin,
   { slug, org, hostOf }: { slug: string; org: string | null; hostOf: HostOfKind },
-): Promise<PushProtectionCheck[]> {
-  try {
-    return [await pushProtection(admin, await requireRepo(admin, slug, org), hostOf)];
-  } catch (error) {
-    return [unread(`the host did not respond: ${error instanceof Error ? error.message : String(error)}`)];
-  }
+): Promise<DoctorCheck[]> {
+  const repo = await requireRepo(admin, slug, org);
+  const failed = (check: DoctorCheckName) => (error: unknown) =>
+    unknownCheck(check, `the host did not respond: ${error instanceof Error ? error.message : String(error)}`);
+  const host = required(repo.vcs_host, hostOf);
+  return Promise.all([
+    pushProtection(admin, repo, hostOf).catch(failed('push-protection')),
+    reviewGate(admin, repo, host).catch(failed('review-gate')),
+  ]);
 }
 
 /** Nothing is set for the host, unlike an invalid setting. */

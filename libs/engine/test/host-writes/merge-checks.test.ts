@@ -11,7 +11,7 @@ const check = (name: string, state: HostCheck['state'], hostId = 1): HostCheck =
   kind: 'check-run',
   name,
   state,
-  conclusion: state,
+  conclusion: state === 'pending' ? null : state,
   url: null,
   hostId,
   at: '2026-03-01T00:00:00Z',
@@ -41,7 +41,7 @@ beforeEach(async () => {
 
 describe('a merge', () => {
   test('waits for the required checks, reports which, and continues when they are green', async () => {
-    bench.host.rules = { requiredChecks: ['build', 'lint'], methods: ['rebase'] };
+    bench.host.rules = { requiredChecks: ['build', 'lint'], reviewGate: 'app', methods: ['rebase'] };
     bench.host.checks = [check('build', 'pending'), check('optional', 'failure')];
     await drain(bench);
     expect((await bench.issue()).state).toBe('merge-pending');

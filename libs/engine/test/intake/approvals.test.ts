@@ -89,6 +89,35 @@ describe('a push during the review', () => {
   });
 });
 
+describe('a new base after the approval', () => {
+  beforeEach(async () => {
+    await workUntil(stage, 'merge-pending');
+    await finish(stage, await take(stage), mergeable(OLD));
+  });
+
+  test('revokes the approval when the host reports it', async () => {
+    await reportPull(stage, 'edited', { baseRef: 'release', updatedAt: '2026-03-01T00:01:00.000Z' });
+    expect(await last()).toBe('merge-pending -> human-review-ready (review-dismissed)');
+    expect(await own()).toMatchObject({ approved_sha: null });
+    expect((await merges()).map(({ status }) => status)).toEqual(['discarded']);
+  });
+
+  test('revokes the approval when the base of the approved changes is back', async () => {
+    await reportPull(stage, 'edited', { baseRef: 'release', updatedAt: '2026-03-01T00:01:00.000Z' });
+    await reportPull(stage, 'edited', { updatedAt: '2026-03-01T00:02:00.000Z' });
+    await drain(stage);
+    expect((await stage.issue()).state).toBe('human-review-ready');
+  });
+
+  test('holds the merge when no report of it arrived', async () => {
+    stage.host.pulls.set(OWN, hostPull(stage, { baseRef: 'release' }));
+    await drain(stage);
+    expect(await last()).toBe('merge-pending -> human-review-ready (review-dismissed)');
+    expect(await own()).toMatchObject({ approved_sha: null });
+    expect(stage.host.executed.map(({ type }) => type)).not.toContain('mergePR');
+  });
+});
+
 describe('a push after the approval', () => {
   beforeEach(() => workUntil(stage, 'merge-pending'));
 
@@ -286,5 +315,29 @@ describe('a review with the account of the pipeline', () => {
     await toHumanReview();
     await reportReview(stage, OWN, { author: SELF });
     expect((await stage.issue()).state).toBe('human-review-ready');
+  });
+});
+
+describe('the status of the review', () => {
+  const states = async () =>
+    (await stage.entries()).flatMap(({ action }) =>
+      action.type === 'setCommitStatus' ? [[action.context, action.sha, action.state]] : [],
+    );
+
+  test('turns green when a person approves, and red when the approval is revoked', async () => {
+    await toHumanReview();
+    await reportReview(stage, OWN, { id: 77 });
+    expect(await states()).toEqual([['svc/review', OLD, 'success']]);
+    await reportReview(stage, OWN, { id: 77, verdict: 'dismissed' });
+    expect((await states()).at(-1)).toEqual(['svc/review', OLD, 'failure']);
+  });
+
+  test('turns green for a later head when the approval of a person outlives pushes', async () => {
+    keepApprovals();
+    await toHumanReview();
+    await reportReview(stage, OWN);
+    await reportPush(stage, NEW);
+    expect((await stage.issue()).state).toBe('merge-pending');
+    expect((await states()).at(-1)).toEqual(['svc/review', NEW, 'success']);
   });
 });

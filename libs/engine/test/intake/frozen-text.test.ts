@@ -95,11 +95,11 @@ describe('the text that agents get', () => {
     expect(task.payload.answers).toEqual([{ author: 'alice', body: 'The first one.' }]);
   });
 
-  test('the text does not change when the author closes, edits and reopens the issue', async () => {
+  test('the text does not change when the author closes and edits the issue, and a person reopens it', async () => {
     await enqueue();
     await applyHostIssue(bench, hostIssue(1, { state: 'closed' }), { action: 'closed' });
     await edit({ state: 'closed', body: EVIL, closedAt: (await bench.host.getIssue(bench.repo, 1))?.closedAt ?? null });
-    await applyHostIssue(bench, hostIssue(1, { body: EVIL }), { action: 'reopened' });
+    await applyHostIssue(bench, hostIssue(1, { body: EVIL }), { action: 'reopened', sender: 'anna' });
     expect((await bench.issue()).state).toBe('analyzing');
     expect(await given()).toEqual(ENQUEUED);
   });

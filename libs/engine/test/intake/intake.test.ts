@@ -56,6 +56,7 @@ describe('an issue on the host', () => {
     await applyHostIssue(bench, stale, { action: 'seen', sender: null });
     expect(await bench.issue()).toMatchObject({ is_paused: false, labels: ['svc:analyzing'] });
     const fresh = hostIssue(1, { labels: ['svc:analyzing', 'svc:paused'], updatedAt: '2026-03-01T00:01:00.000Z' });
+    bench.host.log(fresh, { action: 'labeled', label: 'svc:paused', actor: 'anna' });
     await applyHostIssue(bench, fresh, { action: 'seen', sender: null });
     expect((await bench.issue()).is_paused).toBe(true);
   });
@@ -333,6 +334,7 @@ describe('an outdated view of a pull request', () => {
 
   test('leaves it merged when a poll read it before our merge', async () => {
     bench.host.getPullRequest = async () => {
+      bench.host.getPullRequest = async () => pullRequest();
       await step(bench);
       await step(bench);
       return pullRequest();

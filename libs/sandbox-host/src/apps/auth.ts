@@ -93,6 +93,10 @@ export const loadRepo = (sandbox: Sandbox) => (req: Request, res: Response, next
 export const mayUseGit = ({ login, grant }: Viewer, repo: RepoRecord, level: 'read' | 'write'): boolean =>
   allows(repo, login, level) && (!grant || grants(grant, repo, 'contents', level));
 
+/** Returns whether a viewer may push changes of workflow files: an app needs a right of its own for them. */
+export const mayPushWorkflows = (viewer: Viewer | null, repo: RepoRecord): boolean =>
+  !viewer?.grant || grants(viewer.grant, repo, 'workflows', 'write');
+
 /** The right that a path below a repo takes, by its first segment. */
 const RIGHT: Record<string, Permission> = {
   issues: 'issues',
@@ -101,6 +105,7 @@ const RIGHT: Record<string, Permission> = {
   statuses: 'statuses',
   git: 'contents',
   commits: 'contents',
+  activity: 'contents',
   merges: 'contents',
   'check-runs': 'checks',
   'check-suites': 'checks',

@@ -26,6 +26,7 @@ export const PERMISSIONS = [
   'metadata',
   'pull_requests',
   'statuses',
+  'workflows',
 ] as const satisfies readonly Permission[];
 
 /**

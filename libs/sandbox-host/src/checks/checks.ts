@@ -4,7 +4,7 @@ import { change, timestamp } from '../state/sandbox.ts';
 import { renderCheck, renderStatusEvent, renderSuite } from './render.ts';
 import { pullsAt } from './verdicts.ts';
 
-type NewStatus = Pick<StatusRecord, 'sha' | 'context' | 'state' | 'description' | 'targetUrl' | 'author'>;
+type NewStatus = Pick<StatusRecord, 'sha' | 'context' | 'state' | 'description' | 'targetUrl' | 'author' | 'appId'>;
 
 const around = (sandbox: Sandbox, repo: RepoRecord, sender: string) => ({
   repository: renderRepo(sandbox, repo),

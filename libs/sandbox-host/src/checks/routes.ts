@@ -56,7 +56,15 @@ function addStatuses(router: Router, sandbox: Sandbox): void {
     if (before.length >= MAX_STATUSES) {
       throw new Failure(422, 'This SHA and context has reached the maximum number of statuses.');
     }
-    const status = addStatus(sandbox, repo, { sha, context, state, description, targetUrl, author: login });
+    const status = addStatus(sandbox, repo, {
+      sha,
+      context,
+      state,
+      description,
+      targetUrl,
+      author: login,
+      appId: appIdOf(res),
+    });
     res.status(201).json(renderStatus(sandbox, repo, status));
   });
 

@@ -1,4 +1,4 @@
-import type { CheckRecord, PullIssue, RepoRecord, Sandbox, StatusRecord } from '../state/model.ts';
+import type { CheckRecord, PullIssue, RepoRecord, RequiredCheck, Sandbox, StatusRecord } from '../state/model.ts';
 
 export type Verdict = 'success' | 'pending' | 'failure';
 
@@ -17,21 +17,35 @@ export function latestRuns({ state }: Sandbox, repo: RepoRecord, sha: string): C
   return [...new Map(all.map((check) => [`${check.suiteId ?? 0} ${check.name}`, check])).values()];
 }
 
+/** Returns the verdict of a required check: of the runs and statuses of its app alone, if it names one. */
+export function verdictOf(sandbox: Sandbox, repo: RepoRecord, sha: string, check: RequiredCheck): Verdict | undefined {
+  return verdictsOf(sandbox, repo, sha, check.appId).get(check.context);
+}
+
 /**
  * Returns verdicts by context: a run or a status that failed counts before one that is pending, and that before a green
  * one.
+ * @param from app whose runs and statuses count; null = those of all.
  */
-export function verdictsOf(sandbox: Sandbox, repo: RepoRecord, sha: string): Map<string, Verdict> {
+export function verdictsOf(
+  sandbox: Sandbox,
+  repo: RepoRecord,
+  sha: string,
+  from: number | null = null,
+): Map<string, Verdict> {
+  const isFrom = (appId: number | null | undefined) => from === null || appId === from;
+  const suites = new Map(sandbox.state.list('suite', repo.id).map(({ id, appId }) => [id, appId]));
   const verdicts = new Map<string, Verdict>();
   const add = (name: string, verdict: Verdict) => {
     const known = verdicts.get(name);
     if (known === 'failure' || (known === 'pending' && verdict === 'success')) return;
     verdicts.set(name, verdict);
   };
-  for (const { context, state } of latestStatuses(sandbox, repo, sha)) {
+  for (const { context, state } of latestStatuses(sandbox, repo, sha).filter(({ appId }) => isFrom(appId))) {
     add(context, state === 'error' ? 'failure' : state);
   }
-  for (const { name, status, conclusion } of latestRuns(sandbox, repo, sha)) {
+  const runs = latestRuns(sandbox, repo, sha).filter(({ suiteId = 0 }) => isFrom(suites.get(suiteId)));
+  for (const { name, status, conclusion } of runs) {
     add(name, status !== 'completed' ? 'pending' : GREEN.includes(conclusion) ? 'success' : 'failure');
   }
   return verdicts;

@@ -20,11 +20,18 @@ export class GitError extends Error {
 }
 
 /**
- * Refuses updates of branches by the rules in PUSH_RULES: one rule per line, with tabs between the ref pattern, what it
- * refuses and the words of the refusal.
+ * Refuses commits that change a workflow file if REFUSES_WORKFLOWS is set, and updates of branches by the rules in
+ * PUSH_RULES: one rule per line, with tabs between the ref pattern, what it refuses and the words of the refusal.
  */
 const UPDATE_HOOK = `#!/bin/sh
 zero=0000000000000000000000000000000000000000
+if [ -n "$REFUSES_WORKFLOWS" ] && [ "$3" != "$zero" ]; then
+  changed=$(git log --format= --name-only -m "$3" --not --all -- .github/workflows | head -n 1)
+  if [ -n "$changed" ]; then
+    echo "refusing to allow a GitHub App to create or update workflow \\\`$changed\\\` without \\\`workflows\\\` permission" >&2
+    exit 1
+  fi
+fi
 printf '%s\\n' "$PUSH_RULES" | while IFS='	' read -r pattern kind words; do
   [ "$1" = "$pattern" ] || continue
   case "$kind" in
@@ -69,13 +76,14 @@ export class Git implements HostGit {
     };
   }
 
-  /** Variables under which git checks each branch of a push against these rules. */
-  refusing(rules: readonly PushRule[]): Record<string, string> {
-    if (rules.length === 0) return {};
+  /** Variables under which git checks each branch of a push against these rules, and for changes of workflow files. */
+  refusing(rules: readonly PushRule[], refusesWorkflows: boolean): Record<string, string> {
+    if (rules.length === 0 && !refusesWorkflows) return {};
     return {
       GIT_CONFIG_COUNT: '1',
       GIT_CONFIG_KEY_0: 'core.hooksPath',
       GIT_CONFIG_VALUE_0: this.#hooks,
+      ...(refusesWorkflows && { REFUSES_WORKFLOWS: '1' }),
       PUSH_RULES: rules.map(({ branch, kind, words }) => [branchRef(branch), kind, words].join('\t')).join('\n'),
     };
   }

@@ -1,5 +1,5 @@
 import { roleOf } from '../access/roles.ts';
-import { type Verdict, verdictsOf } from '../checks/verdicts.ts';
+import { type Verdict, verdictOf, verdictsOf } from '../checks/verdicts.ts';
 import { branchRef } from '../git/git.ts';
 import { mergeTree } from '../git/merge.ts';
 import type { MergeMethod, PullIssue, RepoRecord, Sandbox } from '../state/model.ts';
@@ -32,7 +32,7 @@ export async function obstaclesOf(
     ...reviewObstacles(sandbox, repo, issue, rules),
     // The host then waits for the checks of a head that does not exist yet, however green those of this one are.
     ...(isBehind
-      ? [{ kind: 'behind' as const, words: expected(rules.checks) }]
+      ? [{ kind: 'behind' as const, words: expected(rules.checks.map(({ context }) => context)) }]
       : checkObstacles(sandbox, repo, issue, rules)),
   ];
 }
@@ -63,10 +63,11 @@ function reviewObstacles(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue, r
 }
 
 function checkObstacles(sandbox: Sandbox, repo: RepoRecord, issue: PullIssue, { checks }: BranchRules): Obstacle[] {
-  const verdicts = verdictsOf(sandbox, repo, issue.pull.headSha);
-  const open = checks.filter((name) => verdicts.get(name) !== 'success');
+  const sha = issue.pull.headSha;
+  const verdicts = new Map(checks.map((check) => [check.context, verdictOf(sandbox, repo, sha, check)]));
+  const open = [...verdicts.keys()].filter((name) => verdicts.get(name) !== 'success');
   if (open.length === 0) return [];
-  const missing = open.filter((name) => !verdicts.has(name));
+  const missing = open.filter((name) => verdicts.get(name) === undefined);
   if (missing.length === open.length) return [{ kind: 'checks', words: expected(open, checks.length) }];
   const [only] = open;
   if (open.length === 1 && only !== undefined) {

@@ -1,5 +1,5 @@
 import { apiUrl, htmlUrl, nodeId, renderUser } from '../render/basics.ts';
-import type { ProtectionRecord, RepoRecord, RulesetRecord, Sandbox } from '../state/model.ts';
+import type { ProtectionRecord, RepoRecord, RequiredCheck, RulesetRecord, Sandbox } from '../state/model.ts';
 import { rulesetsOf } from './rules.ts';
 
 interface Branch {
@@ -7,7 +7,7 @@ interface Branch {
   sha: string;
   isProtected: boolean;
   /** Contexts that classic protection requires. */
-  checks: string[];
+  checks: RequiredCheck[];
 }
 
 const protectionUrl = (sandbox: Sandbox, repo: RepoRecord, branch: string): string =>
@@ -43,8 +43,8 @@ export function renderBranch(sandbox: Sandbox, repo: RepoRecord, { name, sha, is
       enabled,
       required_status_checks: {
         enforcement_level: enabled && checks.length > 0 ? 'everyone' : 'off',
-        contexts: checks,
-        checks: checks.map((context) => ({ context, app_id: null })),
+        contexts: checks.map(({ context }) => context),
+        checks: checks.map(({ context, appId }) => ({ context, app_id: appId })),
       },
     },
     protection_url: protectionUrl(sandbox, repo, name),

@@ -99,7 +99,7 @@ export function branchRoutes(sandbox: Sandbox): Router {
     const repo = repoOf(res);
     const { branch: name } = req.params;
     const sha = await commitOf(repo, name);
-    const checks = (protectionOf(sandbox, repo, name)?.checks ?? []).map(({ context }) => context);
+    const checks = protectionOf(sandbox, repo, name)?.checks ?? [];
     res.json(renderBranch(sandbox, repo, { name, sha, isProtected: isProtected(sandbox, repo, name), checks }));
   });
 

@@ -1,10 +1,18 @@
 import { withoutTrailing } from '@pipeline/domain';
-import type { MergeMethod, ProtectionRecord, PushRule, RepoRecord, RulesetRecord, Sandbox } from '../state/model.ts';
+import type {
+  MergeMethod,
+  ProtectionRecord,
+  PushRule,
+  RepoRecord,
+  RequiredCheck,
+  RulesetRecord,
+  Sandbox,
+} from '../state/model.ts';
 
 /** All that protects a branch: classic protection and active rulesets together, the stricter of each. */
 export interface BranchRules {
   /** Contexts that must be green. */
-  checks: string[];
+  checks: RequiredCheck[];
   /** The branch must contain the base; without a required check it has no effect, as on the real host. */
   strict: boolean;
   approvals: number;
@@ -88,7 +96,7 @@ export function rulesOf(sandbox: Sandbox, repo: RepoRecord, branch: string, isAd
 
 const ofProtection = (record: ProtectionRecord): BranchRules => ({
   ...FREE,
-  checks: (record.checks ?? []).map(({ context }) => context),
+  checks: record.checks ?? [],
   strict: record.strict,
   approvals: record.reviews?.count ?? 0,
   dismissStale: record.reviews?.dismissStale ?? false,
@@ -103,9 +111,13 @@ function ofRule({ type, parameters = {} }: RulesetRecord['rules'][number]): Bran
   const rules = { ...FREE, byRuleset: true };
   switch (type) {
     case 'required_status_checks': {
-      const checks = parameters.required_status_checks as { context: string }[];
+      const checks = parameters.required_status_checks as { context: string; integration_id?: number | null }[];
       const strict = parameters.strict_required_status_checks_policy === true;
-      return { ...rules, checks: checks.map(({ context }) => context), strict };
+      return {
+        ...rules,
+        checks: checks.map(({ context, integration_id: appId = null }) => ({ context, appId })),
+        strict,
+      };
     }
     case 'pull_request':
       return {
@@ -131,7 +143,7 @@ function ofRule({ type, parameters = {} }: RulesetRecord['rules'][number]): Bran
 }
 
 const both = (a: BranchRules, b: BranchRules): BranchRules => ({
-  checks: [...new Set([...a.checks, ...b.checks])],
+  checks: distinct([...a.checks, ...b.checks]),
   strict: a.strict || b.strict,
   approvals: Math.max(a.approvals, b.approvals),
   dismissStale: a.dismissStale || b.dismissStale,
@@ -144,6 +156,15 @@ const both = (a: BranchRules, b: BranchRules): BranchRules => ({
   queue: a.queue || b.queue,
   byRuleset: a.byRuleset || b.byRuleset,
 });
+
+/** One check for each context: the one that names an app is stricter. */
+const distinct = (checks: readonly RequiredCheck[]): RequiredCheck[] => [
+  ...new Map(
+    checks
+      .toSorted((a, b) => Number(a.appId !== null) - Number(b.appId !== null))
+      .map((check) => [check.context, check]),
+  ).values(),
+];
 
 const common = <T>(a: T[] | null, b: T[] | null): T[] | null =>
   a && b ? a.filter((each) => b.includes(each)) : (a ?? b);
@@ -160,7 +181,7 @@ export function pushRulesOf(
     const refused: [boolean, PushRule['kind'], string][] = [
       [rules.queue, 'push', 'Changes must be made through the merge queue'],
       [rules.pullRequest, 'push', 'Changes must be made through a pull request.'],
-      [check !== undefined, 'push', `Required status check "${check}" is expected.`],
+      [check !== undefined, 'push', `Required status check "${check?.context}" is expected.`],
       [
         rules.pushers !== null && !rules.pushers.some((name) => name.toLowerCase() === login.toLowerCase()),
         'push',

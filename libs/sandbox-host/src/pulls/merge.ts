@@ -9,6 +9,7 @@ import { pullOf } from '../issues/changes.ts';
 import { methodsOf, obstaclesOf } from '../protection/gate.ts';
 import { rulesOf } from '../protection/rules.ts';
 import { headLabel } from '../render/basics.ts';
+import { recordActivity } from '../repos/activity.ts';
 import type { MergeMethod, PullIssue, RepoRecord, Sandbox } from '../state/model.ts';
 import { headRepoOf } from '../state/sandbox.ts';
 import { finishMerge, startMerge } from './merge-record.ts';
@@ -86,6 +87,7 @@ async function merge(sandbox: Sandbox, repo: RepoRecord, order: { number: number
     throw new Failure(405, 'Base branch was modified. Review and try the merge again.');
   }
   finishMerge(sandbox, repo, order.number);
+  await recordActivity(sandbox, repo, by);
   return sha;
 }
 

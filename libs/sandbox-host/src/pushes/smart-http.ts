@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Request, type Response, Router } from 'express';
 import { roleOf } from '../access/roles.ts';
-import { authenticate, mayUseGit } from '../apps/auth.ts';
+import { authenticate, mayPushWorkflows, mayUseGit } from '../apps/auth.ts';
 import { Failure } from '../http/failure.ts';
 import { pushRulesOf } from '../protection/rules.ts';
 import { requireWritable } from '../repos/routes.ts';
@@ -42,13 +42,13 @@ async function serve(sandbox: Sandbox, req: Request, res: Response, call: Call):
       .send('a token is needed as password\n');
     return;
   }
-  const { repo, login } = access;
+  const { repo, login, refusesWorkflows } = access;
   // git follows it, and uses the new address for the requests that come after.
   if (slugOf(repo) !== slugOf(nameOf(req))) {
     return res.redirect(301, `${sandbox.url()}/${repo.owner}/${repo.name}.git/${call.path}?service=${call.service}`);
   }
   if (push) requireWritable(repo);
-  const output = await startBackend(sandbox, req, { ...call, repo, login });
+  const output = await startBackend(sandbox, req, { ...call, repo, login, refusesWorkflows });
   const head = await readHead(output);
   res.status(head.status).set(head.headers);
   if (push && call.path === call.service) {
@@ -67,8 +67,14 @@ const nameOf = ({ params }: Request) => ({
   name: String(params.name).replace(/\.git$/, ''),
 });
 
+interface Access {
+  repo: RepoRecord;
+  login: string;
+  refusesWorkflows: boolean;
+}
+
 /** null asks for credentials: without any, or for a repo that does not exist for the caller. */
-function authorize(sandbox: Sandbox, req: Request, push: boolean): { repo: RepoRecord; login: string } | null {
+function authorize(sandbox: Sandbox, req: Request, push: boolean): Access | null {
   let viewer: ReturnType<typeof authenticate>;
   try {
     viewer = authenticate(sandbox, req);
@@ -87,7 +93,7 @@ function authorize(sandbox: Sandbox, req: Request, push: boolean): { repo: RepoR
   if (viewer && !mayUseGit(viewer, repo, 'read')) throw new Failure(404, 'Repository not found.');
   if (push && !(viewer && mayUseGit(viewer, repo, 'write')))
     throw new Failure(403, 'Write access to repository not granted.');
-  return { repo, login };
+  return { repo, login, refusesWorkflows: !mayPushWorkflows(viewer, repo) };
 }
 
 /** Branches that do not exist yet are not protected: a rule would stop the first push of a repository. */
@@ -102,7 +108,7 @@ async function rulesOfPush(sandbox: Sandbox, repo: RepoRecord, login: string) {
 async function startBackend(
   sandbox: Sandbox,
   req: Request,
-  { repo, login, path, service }: Call & { repo: RepoRecord; login: string },
+  { repo, login, refusesWorkflows, path, service }: Call & Access,
 ): Promise<Readable> {
   const { git, log } = sandbox;
   const { headers } = req;
@@ -114,7 +120,9 @@ async function startBackend(
   const child = spawn('git', ['http-backend'], {
     env: {
       ...git.env,
-      ...(service === 'git-receive-pack' ? git.refusing(await rulesOfPush(sandbox, repo, login)) : {}),
+      ...(service === 'git-receive-pack'
+        ? git.refusing(await rulesOfPush(sandbox, repo, login), refusesWorkflows)
+        : {}),
       GIT_PROJECT_ROOT: git.root,
       GIT_HTTP_EXPORT_ALL: '1',
       PATH_INFO: `/${repo.id}.git/${path}`,

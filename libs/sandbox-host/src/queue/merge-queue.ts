@@ -1,4 +1,4 @@
-import { verdictsOf } from '../checks/verdicts.ts';
+import { verdictOf } from '../checks/verdicts.ts';
 import { branchRef } from '../git/git.ts';
 import { makeMerge } from '../git/merge.ts';
 import { pullOf } from '../issues/changes.ts';
@@ -101,8 +101,9 @@ async function step(sandbox: Sandbox, repo: RepoRecord, entry: QueueEntryRecord)
   if (base === null) return leave('UNKNOWN_REMOVAL_REASON');
   if (entry.group?.baseSha !== base)
     return (await makeGroup(sandbox, repo, { entry, issue, base })) ?? leave('MERGE_CONFLICT');
-  const verdicts = verdictsOf(sandbox, repo, entry.group.sha);
-  const wanted = rulesOf(sandbox, repo, issue.pull.baseRef).checks.map((name) => verdicts.get(name) ?? 'pending');
+  const { sha } = entry.group;
+  const { checks } = rulesOf(sandbox, repo, issue.pull.baseRef);
+  const wanted = checks.map((check) => verdictOf(sandbox, repo, sha, check) ?? 'pending');
   if (wanted.includes('failure')) return leave('CI_FAILURE');
   if (wanted.includes('pending')) return 'wait';
   const obstacles = await obstaclesOf(sandbox, repo, issue, { login: entry.by, fromQueue: true });

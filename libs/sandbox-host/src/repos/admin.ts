@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { importRepository } from '../git/import-repo.ts';
 import { GLOBAL, type HookRecord, type RepoRecord, type Sandbox } from '../state/model.ts';
 import { change, findRepo, putUser, timestamp } from '../state/sandbox.ts';
+import { recordActivity } from './activity.ts';
 import { takeName } from './move.ts';
 
 const login = z.string().regex(/^[A-Za-z0-9._[\]-]{1,100}$/, 'a login has letters, digits, ".", "_", "-" and brackets');
@@ -67,7 +68,7 @@ export async function addRepo(sandbox: Sandbox, input: NewRepo): Promise<RepoRec
   const dir = sandbox.git.dir({ id });
   const defaultBranch =
     known && existsSync(dir) ? known.defaultBranch : await importRepository(sandbox.git, dir, source);
-  return change(sandbox, () => {
+  const added = change(sandbox, () => {
     const owner = sandbox.state.findUser(parsed.owner) ?? putUser(sandbox, { login: parsed.owner });
     const at = timestamp(sandbox);
     const fresh = { id, owner: owner.login, name: parsed.name, lastNumber: 0, createdAt: at, pushedAt: at };
@@ -77,6 +78,8 @@ export async function addRepo(sandbox: Sandbox, input: NewRepo): Promise<RepoRec
     takeName(sandbox, repo);
     return repo;
   });
+  if (!known) await recordActivity(sandbox, added, added.owner);
+  return added;
 }
 
 export const addUser = (sandbox: Sandbox, input: NewUser) =>

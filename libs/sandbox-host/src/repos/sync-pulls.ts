@@ -6,6 +6,7 @@ import { staleApprovals } from '../protection/reviews.ts';
 import { rulesOf } from '../protection/rules.ts';
 import type { PullIssue, RepoRecord, Sandbox } from '../state/model.ts';
 import { change, parentOf, timestamp } from '../state/sandbox.ts';
+import { recordActivity } from './activity.ts';
 
 /**
  * Applies what a push to a repository did to the branches of open pull requests, its own and those of the repository that
@@ -15,6 +16,7 @@ import { change, parentOf, timestamp } from '../state/sandbox.ts';
 export async function syncPulls(sandbox: Sandbox, repo: RepoRecord, by: string): Promise<void> {
   const { state } = sandbox;
   const parent = parentOf(sandbox, repo);
+  await recordActivity(sandbox, repo, by);
   await syncHeads(sandbox, repo, repo, by);
   if (parent) await sandbox.lock(parent.id, () => syncHeads(sandbox, parent, repo, by));
   change(sandbox, () =>

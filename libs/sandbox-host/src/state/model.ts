@@ -17,6 +17,7 @@ export interface Records {
   app: AppRecord;
   installation: InstallationRecord;
   grant: Grant;
+  activity: ActivityRecord;
   conversion: ConversionRecord;
   queueEntry: QueueEntryRecord;
   oauthApp: OauthAppRecord;
@@ -168,6 +169,8 @@ export interface StatusRecord {
   description: string | null;
   targetUrl: string | null;
   author: string;
+  /** The app that set it; null and absent = a user. */
+  appId?: number | null;
   createdAt: string;
 }
 
@@ -198,11 +201,28 @@ export interface SuiteRecord {
   updatedAt: string;
 }
 
+/** A change of a branch. */
+export interface ActivityRecord {
+  id: number;
+  ref: string;
+  before: string;
+  after: string;
+  type: 'push' | 'force_push' | 'branch_creation' | 'branch_deletion';
+  actor: string;
+  at: string;
+}
+
+/** A context that must be green, set by one app; null = by any account. */
+export interface RequiredCheck {
+  context: string;
+  appId: number | null;
+}
+
 /** Classic protection of one branch. */
 export interface ProtectionRecord {
   id: number;
   branch: string;
-  checks: { context: string; appId: number | null }[] | null;
+  checks: RequiredCheck[] | null;
   strict: boolean;
   /** null = no pull request is required. */
   reviews: { count: number; dismissStale: boolean } | null;
@@ -301,7 +321,8 @@ export type Permission =
   | 'issues'
   | 'metadata'
   | 'pull_requests'
-  | 'statuses';
+  | 'statuses'
+  | 'workflows';
 export type Permissions = Partial<Record<Permission, 'read' | 'write'>>;
 
 /** Rights of a token of an installation. */
@@ -355,7 +376,7 @@ export interface HostGit {
   readonly root: string;
   readonly env: NodeJS.ProcessEnv;
   dir(repo: { id: number }): string;
-  refusing(rules: readonly PushRule[]): Record<string, string>;
+  refusing(rules: readonly PushRule[], refusesWorkflows: boolean): Record<string, string>;
   /** Standard output without its last line break. */
   run(cwd: string, args: string[], env?: Record<string, string>): Promise<string>;
   /** The commit of a branch or any revision; null when there is none. */

@@ -37,10 +37,12 @@ export async function saveAllChecks(tx: Tx, key: CommitKey, checks: readonly Rep
     .where('tenant_id', '=', key.tenantId)
     .where('repo_id', '=', key.repoId)
     .where('sha', '=', key.sha)
-    .where(sql<boolean>`(kind || ' ' || name) <> all(${checks.map(({ kind, name }) => `${kind} ${name}`)}::text[])`)
+    .where(sql<boolean>`(kind || ' ' || suite_id::text || ' ' || name) <> all(${checks.map(keyOf)}::text[])`)
     .execute();
   if (checks.length > 0) await insertion(tx, key, checks, sql<boolean>`true`).execute();
 }
+
+const keyOf = ({ kind, suiteId = 0, name }: ReportedCheck): string => `${kind} ${suiteId} ${name}`;
 
 const insertion = (tx: Tx, key: CommitKey, checks: readonly ReportedCheck[], isNewer: RawBuilder<boolean>) =>
   tx
@@ -51,6 +53,7 @@ const insertion = (tx: Tx, key: CommitKey, checks: readonly ReportedCheck[], isN
         repo_id: key.repoId,
         sha: key.sha,
         kind: check.kind,
+        suite_id: check.suiteId ?? 0,
         name: check.name,
         state: check.state,
         conclusion: check.conclusion,
@@ -62,7 +65,7 @@ const insertion = (tx: Tx, key: CommitKey, checks: readonly ReportedCheck[], isN
     )
     .onConflict((c) =>
       c
-        .columns(['tenant_id', 'repo_id', 'sha', 'kind', 'name'])
+        .columns(['tenant_id', 'repo_id', 'sha', 'kind', 'name', 'suite_id'])
         .doUpdateSet((eb) => ({
           state: eb.ref('excluded.state'),
           conclusion: eb.ref('excluded.conclusion'),

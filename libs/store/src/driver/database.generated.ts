@@ -156,6 +156,7 @@ export interface DB {
     reported_at: string;
     sha: string;
     state: string;
+    suite_id: Generated<number>;
     tenant_id: number;
     url: string | null;
   };
@@ -1100,7 +1101,7 @@ export const COLUMNS = {
   alerts: ['count', 'detector', 'fingerprint', 'first_seen_at', 'id', 'issue_number', 'last_seen_at', 'message', 'repo', 'resolved_at', 'severity', 'tenant_id', 'threshold', 'value', 'worker_id'],
   artefacts: ['body', 'created_at', 'id', 'issue_id', 'kind', 'media_type', 'run_id', 'tenant_id', 'title'],
   audit_log: ['action', 'actor_id', 'actor_type', 'at', 'details', 'id', 'reason', 'subject'],
-  commit_checks: ['conclusion', 'host_id', 'kind', 'log_tail', 'name', 'repo_id', 'reported_at', 'sha', 'state', 'tenant_id', 'url'],
+  commit_checks: ['conclusion', 'host_id', 'kind', 'log_tail', 'name', 'repo_id', 'reported_at', 'sha', 'state', 'suite_id', 'tenant_id', 'url'],
   config_reloads: ['agent_name', 'applied_keys', 'at', 'deferred_keys', 'error', 'error_code', 'instance', 'status', 'trigger'],
   cost_events: ['agent', 'amount_usd', 'created_at', 'id', 'invocation_index', 'issue_id', 'model', 'repo_id', 'run_id', 'tenant_id'],
   cost_sums: ['agent', 'at', 'cache_read_tokens', 'cache_write_tokens', 'grain', 'input_tokens', 'invocations', 'max_turns', 'model', 'no_progress', 'output_tokens', 'provider', 'repo_id', 'tenant_id', 'unreported_costs', 'usd'],

@@ -95,7 +95,7 @@ export async function deleteOldChecks(fleet: Db, keptDays: number): Promise<bool
   const { rows } = await sql<{ n: number }>`
     ${fleetNote('retention')}
     with old as (
-      select c.tenant_id, c.repo_id, c.sha, c.kind, c.name from commit_checks c
+      select c.tenant_id, c.repo_id, c.sha, c.kind, c.name, c.suite_id from commit_checks c
       where c.reported_at < svc_now() - ${`${keptDays} days`}::interval
         and not exists (
           select from pull_requests p
@@ -105,7 +105,7 @@ export async function deleteOldChecks(fleet: Db, keptDays: number): Promise<bool
     ), gone as (
       delete from commit_checks c using old
       where c.tenant_id = old.tenant_id and c.repo_id = old.repo_id and c.sha = old.sha and c.kind = old.kind
-        and c.name = old.name
+        and c.name = old.name and c.suite_id = old.suite_id
       returning 1
     )
     select count(*) as n from gone`.execute(fleet);

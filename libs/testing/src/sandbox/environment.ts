@@ -89,6 +89,7 @@ const PUSH = `
 git clone -q "$1" "$2"
 cd "$2"
 git checkout -q "$3" 2> /dev/null || git checkout -qb "$3"
+mkdir -p "$(dirname "$4")"
 printf %s "$5" > "$4"
 git add .
 git commit -qm "change $4"
@@ -181,8 +182,8 @@ export const shopApp = ({ sandbox, exchanges }: SandboxEnvironment, more: Partia
   });
 
 /** A token of the CI service for `acme/shop`. */
-export async function ciToken(environment: SandboxEnvironment): Promise<string> {
-  const ci = shopApp(environment, { appId: '78' });
+export async function ciToken(environment: SandboxEnvironment, appId = '78'): Promise<string> {
+  const ci = shopApp(environment, { appId });
   const permissions = { checks: 'write', statuses: 'write' } as never;
   return (await ci.accessTo({ repo: REPO, installationId: null, permissions })).token;
 }

@@ -5,20 +5,26 @@ import {
   type MergeMethod,
   type MergeRules,
   othersChecks,
+  REVIEW_CONTEXT,
   type RepoRef,
 } from '@pipeline/domain';
 import type { Client } from './client.ts';
 import { type RunFields, type StatusFields, toCheckOfRun, toCheckOfStatus } from './convert-checks.ts';
-import { answered } from './errors.ts';
+import { answered, HostError, isHidden } from './errors.ts';
 import { paramsOf, repoKey } from './repo-address.ts';
 
 const PAGE = 100;
 /** A commit with more statuses than these pages hold has its oldest contexts left out. */
 const MAX_PAGES = 10;
 
-const isHidden = (error: unknown): boolean => answered(error, 403) || answered(error, 404);
+/** Throws what the host hides from this identity: it must not read as absent. @param what with its permission. */
+function hidden(error: unknown, what: string): never {
+  if (!isHidden(error)) throw error;
+  const message = `${what} could not be read: ${error.message}`;
+  throw new HostError('refused', message, { httpStatus: error.status, cause: error });
+}
 
-/** Check runs and statuses of a commit; those that this identity may not read are left out. Two requests at least. */
+/** Check runs and statuses of a commit. Two requests at least. @throws HostError for those that are hidden. */
 export async function readChecks(client: Client, repo: RepoRef, sha: string): Promise<HostCheck[]> {
   const [runs, statuses] = await Promise.all([readRuns(client, repo, sha), readStatuses(client, repo, sha)]);
   return othersChecks([...runs.map(toCheckOfRun), ...statuses.map(toCheckOfStatus)]);
@@ -28,9 +34,7 @@ async function readRuns(client: Client, repo: RepoRef, ref: string): Promise<Run
   try {
     return await client.paginate(client.rest.checks.listForRef, { ...paramsOf(repo), ref, per_page: PAGE });
   } catch (error) {
-    // A token without `checks: read`, or a host without check runs: its statuses still count.
-    if (isHidden(error)) return [];
-    throw error;
+    return hidden(error, 'the check runs (permission `checks: read`)');
   }
 }
 
@@ -49,31 +53,52 @@ const KEPT_MS = 60_000;
 const MAX_KEPT = 10_000;
 
 /** Reads what a merge into a branch requires, and keeps the answer for a minute: three requests for each read. */
-export function createMergeRules(client: Client, now: () => Date) {
+export function createMergeRules(client: Client, now: () => Date, ownApp: OwnApp) {
   const kept = new Map<string, { rules: MergeRules; until: number }>();
   return async (repo: RepoRef, branch: string): Promise<MergeRules> => {
     const key = `${repoKey(repo)} ${branch}`;
     const known = kept.get(key);
     if (known && known.until > now().getTime()) return known.rules;
-    const rules = await readMergeRules(client, repo, branch);
+    const rules = await readMergeRules(client, { repo, branch }, ownApp);
     if (kept.size >= MAX_KEPT) kept.clear();
     kept.set(key, { rules, until: now().getTime() + KEPT_MS });
     return rules;
   };
 }
 
-async function readMergeRules(client: Client, repo: RepoRef, branch: string): Promise<MergeRules> {
+/** Reads the id of the app whose tokens the client uses; undefined = it uses the token of a user. */
+export type OwnApp = (() => Promise<number>) | undefined;
+
+interface RequiredCheck {
+  context: string;
+  /** Id of the app that has to report it; null = any account. */
+  app: number | null;
+}
+
+async function isOfOwnApp(gates: readonly RequiredCheck[], ownApp: OwnApp): Promise<boolean> {
+  const own = await ownApp?.();
+  return own !== undefined && gates.some(({ app }) => app === own);
+}
+
+async function readMergeRules(
+  client: Client,
+  { repo, branch }: { repo: RepoRef; branch: string },
+  ownApp: OwnApp,
+): Promise<MergeRules> {
   const [rules, classic, allowed] = await Promise.all([
     rulesOf(client, repo, branch),
     classicChecks(client, repo, branch),
     allowedMethods(client, repo),
   ]);
   const required = rules.flatMap(({ type, parameters }) =>
-    type === 'required_status_checks' ? (parameters?.required_status_checks ?? []).map(({ context }) => context) : [],
+    type === 'required_status_checks' ? (parameters?.required_status_checks ?? []) : [],
   );
+  const all = [...classic, ...required.map(({ context, integration_id: app }) => ({ context, app: app ?? null }))];
+  const gates = all.filter(({ context }) => context === REVIEW_CONTEXT);
   const methods = rules.reduce((left, rule) => left.filter((method) => permits(rule, method)), allowed);
   return {
-    requiredChecks: [...new Set([...classic, ...required])],
+    requiredChecks: [...new Set(all.map(({ context }) => context))].filter((name) => name !== REVIEW_CONTEXT),
+    reviewGate: gates.length === 0 ? 'none' : (await isOfOwnApp(gates, ownApp)) ? 'app' : 'any',
     methods: methods.length > 0 ? methods : allowed,
   };
 }
@@ -82,7 +107,7 @@ async function readMergeRules(client: Client, repo: RepoRef, branch: string): Pr
 interface Rule {
   type: string;
   parameters?: {
-    required_status_checks?: { context: string }[];
+    required_status_checks?: { context: string; integration_id?: number | null }[];
     allowed_merge_methods?: string[];
   };
 }
@@ -93,26 +118,33 @@ function permits({ type, parameters }: Rule, method: MergeMethod): boolean {
   return methods === undefined || methods.includes(method);
 }
 
+/**
+ * Returns whether a plan or a server has no rulesets. Another 403 is a missing permission. A 404 is a server without
+ * them, because the repository itself is read beside them.
+ */
+export const hasNoRulesets = (error: unknown): boolean =>
+  isHidden(error) && (error.status === 404 || /upgrade to github/i.test(error.message));
+
 async function rulesOf(client: Client, repo: RepoRef, branch: string): Promise<Rule[]> {
   try {
     const query = { ...paramsOf(repo), branch, per_page: PAGE };
     return (await client.paginate(client.rest.repos.getBranchRules, query)) as Rule[];
   } catch (error) {
-    // A plan or a server without rulesets.
-    if (isHidden(error)) return [];
-    throw error;
+    if (hasNoRulesets(error)) return [];
+    return hidden(error, 'the rulesets of the branch');
   }
 }
 
 /** The checks of classic protection: visible to every reader of the branch. */
-async function classicChecks(client: Client, repo: RepoRef, branch: string): Promise<string[]> {
+async function classicChecks(client: Client, repo: RepoRef, branch: string): Promise<RequiredCheck[]> {
   try {
     const { data } = await client.rest.repos.getBranch({ ...paramsOf(repo), branch });
     const required = data.protection?.required_status_checks;
-    return required?.enforcement_level === 'off' ? [] : (required?.contexts ?? []);
+    if (!required || required.enforcement_level === 'off') return [];
+    const apps = new Map(required.checks.map(({ context, app_id: app }) => [context, app]));
+    return required.contexts.map((context) => ({ context, app: apps.get(context) ?? null }));
   } catch (error) {
-    if (isHidden(error)) return [];
-    throw error;
+    return hidden(error, 'the protection of the branch (permission `contents: read`)');
   }
 }
 

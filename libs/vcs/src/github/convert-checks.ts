@@ -10,6 +10,7 @@ export interface RunFields {
   details_url?: string | null | undefined;
   started_at?: string | null | undefined;
   completed_at?: string | null | undefined;
+  check_suite?: { id?: number | undefined } | null | undefined;
 }
 
 export interface StatusFields {
@@ -23,6 +24,9 @@ export interface StatusFields {
 /** Conclusions with which the host lets a required check pass. */
 const PASSED: readonly (string | null)[] = ['success', 'neutral', 'skipped'];
 
+/** Conclusions without a verdict about the code: the check has to run again, or a person has to act. */
+const UNDECIDED: readonly (string | null)[] = ['cancelled', 'stale', 'action_required'];
+
 const lineOf = (text: string): string => cappedText(text, MAX_HOST_LINE);
 
 export function toCheckOfRun(run: RunFields): HostCheck {
@@ -30,12 +34,18 @@ export function toCheckOfRun(run: RunFields): HostCheck {
   return {
     kind: 'check-run',
     name: lineOf(run.name),
-    state: done ? (PASSED.includes(run.conclusion) ? 'success' : 'failure') : 'pending',
+    state: done ? stateOf(run.conclusion) : 'pending',
     conclusion: done ? run.conclusion : null,
     url: run.details_url ?? run.html_url ?? null,
     hostId: run.id,
+    ...(run.check_suite?.id !== undefined && { suiteId: run.check_suite.id }),
     at: run.completed_at ?? run.started_at ?? new Date(0).toISOString(),
   };
+}
+
+function stateOf(conclusion: string | null): CheckState {
+  if (PASSED.includes(conclusion)) return 'success';
+  return UNDECIDED.includes(conclusion) ? 'pending' : 'failure';
 }
 
 const STATES: Record<string, CheckState> = { success: 'success', pending: 'pending' };

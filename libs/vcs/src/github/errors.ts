@@ -88,6 +88,10 @@ export function toResult(error: unknown, now: Date, ambiguous: boolean): Execute
 export const answered = (error: unknown, status: number): error is RequestError =>
   error instanceof RequestError && error.response !== undefined && error.status === status;
 
+/** True when the host hides something from this identity, or does not have it; false for a rate limit. */
+export const isHidden = (error: unknown): error is RequestError =>
+  (answered(error, 403) || answered(error, 404)) && rateLimitedUntil(error, new Date()) === null;
+
 const SECONDARY = /secondary rate limit|abuse detection|rate limit exceeded/i;
 /** Wait that the host's documentation recommends when a limit names no time. */
 const UNTOLD_SECONDS = 60;

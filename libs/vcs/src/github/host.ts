@@ -10,6 +10,8 @@ import type { RequestOptions } from './target.ts';
 interface GitHubHostOptions extends ClientOptions {
   /** Returns the login that writes, for credentials that cannot read `GET /user` (an app installation: `name[bot]`). */
   login?: () => Promise<string>;
+  /** Reads the id of the app whose credentials these are; absent = a token of a user. */
+  ownApp?: () => Promise<number>;
   now: () => Date;
 }
 
@@ -37,10 +39,10 @@ export function createGitHubHost(options: GitHubHostOptions): VcsHost {
 
   return {
     clientType: options.clientType,
-    ...createReads(client, now),
+    ...createReads(client, now, options.ownApp),
     login: () => withHostErrors(login(), now),
     isPerson: async () => (await withHostErrors(identity(), now)).isPerson,
-    permissionOf: (repo, person) => withHostErrors(permissionOf(repo, person), now),
+    permissionOf: (repo, person, isNow) => withHostErrors(permissionOf(repo, person, isNow), now),
     execute: (repo, issueNumber, action, context) => {
       const at = { ...paramsOf(repo), request: requestOf(context, send) };
       return execute({ client, repo, issueNumber, at, login, context, keptComments }, action, now);
@@ -69,16 +71,16 @@ const KEPT_MS = 5 * 60_000;
 const MAX_ENTRIES = 10_000;
 
 /**
- * Asks the host for a person's right and keeps the answer for 5 minutes.
+ * Asks the host for a person's right and keeps the answer for 5 minutes; a kept one is not used when it is asked now.
  * @returns a reader; who is no collaborator or does not exist has the right `none`.
  */
 function createPermissions(client: Client, now: () => Date) {
   const kept = new Map<string, { permission: Permission; until: number }>();
 
-  return async (repo: RepoRef, login: string): Promise<Permission> => {
+  return async (repo: RepoRef, login: string, isNow = false): Promise<Permission> => {
     const key = `${repoKey(repo)}@${login.toLowerCase()}`;
     const known = kept.get(key);
-    if (known && known.until > now().getTime()) return known.permission;
+    if (!isNow && known && known.until > now().getTime()) return known.permission;
     const permission = await ask(client, repo, login);
     kept.delete(key);
     // Insertion order is age, so the first key is the oldest.

@@ -11,11 +11,11 @@ import {
   type Standing,
   type VcsHost,
 } from '@pipeline/domain';
-import { createMergeRules, readChecks, readIsBehind, readLogTail } from './checks.ts';
+import { createMergeRules, hasNoRulesets, type OwnApp, readChecks, readIsBehind, readLogTail } from './checks.ts';
 import type { Client } from './client.ts';
 import { listComments } from './comments.ts';
 import { toIssue, toPullRequest, toRepo, toReview } from './convert.ts';
-import { answered, withHostErrors } from './errors.ts';
+import { answered, isHidden, withHostErrors } from './errors.ts';
 import { paramsOf } from './repo-address.ts';
 import { createLabels } from './repo-labels.ts';
 
@@ -44,6 +44,7 @@ type Reads = Pick<
   | 'getPullRequest'
   | 'findPullRequests'
   | 'listReviews'
+  | 'pushersOf'
   | 'pushProtectionOf'
   | 'checksOf'
   | 'mergeRulesOf'
@@ -56,10 +57,10 @@ type Reads = Pick<
 const PAGE = 100;
 
 /** The reading half of the port. Each call throws HostError and nothing else. */
-export function createReads(client: Client, now: () => Date): Reads {
+export function createReads(client: Client, now: () => Date, ownApp: OwnApp): Reads {
   const read = <T>(call: Promise<T>) => withHostErrors(call, now);
   const { issues, pulls, repos, reactions } = client.rest;
-  const mergeRulesOf = createMergeRules(client, now);
+  const mergeRulesOf = createMergeRules(client, now, ownApp);
   return {
     getRepo: async (repo) => {
       const found = await read(orNull(repos.get(paramsOf(repo))));
@@ -87,6 +88,7 @@ export function createReads(client: Client, now: () => Date): Reads {
       const query = { ...paramsOf(repo), pull_number: prNumber, per_page: PAGE };
       return (await read(client.paginate(pulls.listReviews, query))).map(toReview);
     },
+    pushersOf: (repo, branch) => read(pushersOf(client, repo, branch)),
     pushProtectionOf: (repo, branch) => read(readPushProtection(client, repo, branch)),
     checksOf: (repo, sha) => read(readChecks(client, repo, sha)),
     mergeRulesOf: (repo, branch) => read(mergeRulesOf(repo, branch)),
@@ -160,6 +162,13 @@ async function orNull<T>(call: Promise<T>): Promise<T | null> {
   }
 }
 
+/** Reads the newest 100 pushes of a branch. */
+async function pushersOf(client: Client, repo: RepoRef, branch: string): Promise<string[]> {
+  const query = { ...paramsOf(repo), ref: `refs/heads/${branch}`, per_page: PAGE };
+  const { data } = await client.rest.repos.listActivities(query);
+  return [...new Set(data.flatMap(({ actor }) => actor?.login ?? []))];
+}
+
 /** Rules of a ruleset under which no one pushes to the branch without a pull request, or at all. */
 const RESTRICTING = ['pull_request', 'update', 'merge_queue'];
 
@@ -170,23 +179,25 @@ const RESTRICTING = ['pull_request', 'update', 'merge_queue'];
  */
 async function readPushProtection(client: Client, repo: RepoRef, branch: string): Promise<PushProtection> {
   const at = { ...paramsOf(repo), branch };
-  const rules = (await restrictingRules(client, at)).map((rule) => `ruleset rule ${rule}`);
-  if (rules.length > 0) return { restricted: true, by: rules };
+  const rules = (await restrictingRules(client, at))?.map((rule) => `ruleset rule ${rule}`) ?? null;
+  if (rules && rules.length > 0) return { restricted: true, by: rules };
   const classic = await classicProtection(client, at);
-  if (classic !== null) return { restricted: classic.length > 0, by: classic };
+  if (classic && classic.length > 0) return { restricted: true, by: classic };
+  if (classic && rules) return { restricted: false, by: [] };
   const { data } = await client.rest.repos.getBranch(at);
-  return { restricted: data.protected ? null : false, by: [] };
+  return { restricted: data.protected || rules === null ? null : false, by: [] };
 }
 
 type At = { owner: string; repo: string; branch: string };
 
-async function restrictingRules(client: Client, at: At): Promise<string[]> {
+/** Null when this identity may not read them. */
+async function restrictingRules(client: Client, at: At): Promise<string[] | null> {
   try {
     const found = await client.paginate(client.rest.repos.getBranchRules, { ...at, per_page: 100 });
     return [...new Set(found.map(({ type }) => type as string).filter((type) => RESTRICTING.includes(type)))];
   } catch (error) {
-    // A plan or a server without rulesets.
-    if (isHidden(error)) return [];
+    if (hasNoRulesets(error)) return [];
+    if (isHidden(error)) return null;
     throw error;
   }
 }
@@ -206,8 +217,6 @@ async function classicProtection(client: Client, at: At): Promise<string[] | nul
     throw error;
   }
 }
-
-const isHidden = (error: unknown): boolean => answered(error, 403) || answered(error, 404);
 
 /** Reads the log of an issue, 100 entries a request, and the last edit of its body. */
 async function historyOf(client: Client, repo: RepoRef, number: number): Promise<HostHistory> {

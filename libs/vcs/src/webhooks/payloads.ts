@@ -79,6 +79,7 @@ const checkRun = z.looseObject({
   details_url: z.string().nullish(),
   started_at: z.string().nullish(),
   completed_at: z.string().nullish(),
+  check_suite: z.looseObject({ id: z.int().optional() }).nullish(),
   pull_requests: z.array(z.looseObject({ number: z.int() })).default([]),
 });
 

@@ -61,7 +61,7 @@ describe('comments on plans', () => {
     await deliver();
     await work('analyze', { outcome: 'analyzed', result: {} });
     await work('plan', planned('first'));
-    expect(await say('/approve-plan', EVE)).toEqual(['confused']);
+    expect(await say('/approve-plan', EVE)).toEqual([]);
     expect(await issue()).toMatchObject({ state: 'human-review-ready', plan_status: 'pending' });
     expect(await say('/reject-plan the tests are missing')).toEqual(['+1']);
     expect(await issue()).toMatchObject({ state: 'planning', plan_status: 'rejected' });

@@ -50,7 +50,10 @@ describe('routes of repositories', () => {
       json: {
         added: true,
         repo: { repo: 'acme/New', org: 'default', enabled: true, host: 'sandbox', branch: 'main', poolSize: 3 },
-        checks: [{ check: 'push-protection', status: 'warning' }],
+        checks: [
+          { check: 'push-protection', status: 'warning' },
+          { check: 'review-gate', status: 'error' },
+        ],
       },
     });
     expect(bench.bells).toContain('svc_cache');
@@ -106,7 +109,7 @@ describe('routes of repositories', () => {
     expect((await call('POST', `${path}/enable`)).json).toMatchObject({
       changed: true,
       repo: { enabled: true },
-      checks: [{ check: 'push-protection' }],
+      checks: [{ check: 'push-protection' }, { check: 'review-gate' }],
     });
     expect((await call('DELETE', path)).json).toEqual({ ok: true, removed: true });
     expect(await slugs()).toEqual(['acme/shop']);

@@ -68,7 +68,11 @@ export async function tellIssue(
     closedAt: null,
     ...over,
   };
-  const host = { login: async () => 'pipeline-bot', isPerson: async () => false } as never;
+  const host = {
+    login: async () => 'pipeline-bot',
+    isPerson: async () => false,
+    permissionOf: async () => 'write',
+  } as never;
   await applyHostEvent({ engine, repo, host }, { kind: 'issue', action, repo, issue, sender: 'anna', label: null });
 }
 

@@ -56,6 +56,7 @@ import { up as waitingRetries } from './0041-0060/0057-waiting-retries.ts';
 import { up as moreRetentionIndexes } from './0041-0060/0058-more-retention-indexes.ts';
 import { up as rounds } from './0041-0060/0059-rounds.ts';
 import { up as taskTypesOfTokens } from './0041-0060/0060-task-types-of-tokens.ts';
+import { up as suitesOfChecks } from './0041-0060/0061-suites-of-checks.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
 export interface SchemaMigration {
@@ -122,4 +123,5 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0058-more-retention-indexes': { up: moreRetentionIndexes },
   '0059-rounds': { up: rounds },
   '0060-task-types-of-tokens': { up: taskTypesOfTokens },
+  '0061-suites-of-checks': { up: suitesOfChecks },
 };

@@ -47,9 +47,14 @@ export class ModelHost implements VcsHost {
   pushProtectionOf: VcsHost['pushProtectionOf'] = async () => ({ restricted: true, by: ['ruleset rule pull_request'] });
   checksOf: VcsHost['checksOf'] = async () => [];
   isBehind: VcsHost['isBehind'] = async () => false;
-  mergeRulesOf: VcsHost['mergeRulesOf'] = async () => ({ requiredChecks: [], methods: ['squash'] });
+  mergeRulesOf: VcsHost['mergeRulesOf'] = async () => ({
+    requiredChecks: [],
+    reviewGate: 'app',
+    methods: ['squash'],
+  });
   logTailOf: VcsHost['logTailOf'] = async () => null;
   permissionOf: VcsHost['permissionOf'] = async (_repo, login) => PEOPLE[login as keyof typeof PEOPLE] ?? 'none';
+  pushersOf: VcsHost['pushersOf'] = async () => [];
   createLabels: VcsHost['createLabels'] = async () => [];
   react: VcsHost['react'] = async () => undefined;
 

@@ -53,20 +53,22 @@ export function createGitHubAppHost(options: GitHubAppHostOptions): VcsHost {
     auth: { appId, privateKey },
   });
   const tokens = new InstallationTokens(app, now);
-  let login: Promise<string> | null = null;
-  const loginOf = (): Promise<string> => {
-    login ??= withHostErrors(readLogin(app), now).catch((error: unknown) => {
-      login = null;
+  let identity: ReturnType<typeof readIdentity> | null = null;
+  const identityOf = () => {
+    identity ??= withHostErrors(readIdentity(app), now).catch((error: unknown) => {
+      identity = null;
       throw error;
     });
-    return login;
+    return identity;
   };
+  const loginOf = async () => (await identityOf()).login;
+  const ownApp = async () => (await identityOf()).id;
   const hosts = new LRUCache<string, VcsHost>({ max: MAX_REPOS });
   const hostOf = (repo: RepoRef): VcsHost => {
     const known = hosts.get(repoKey(repo));
     if (known) return known;
     const auth = { tokens, target: { repo, id: null } };
-    const host = createGitHubHost({ ...shared, now, login: loginOf, authStrategy: installationAuth, auth });
+    const host = createGitHubHost({ ...shared, now, login: loginOf, ownApp, authStrategy: installationAuth, auth });
     hosts.set(repoKey(repo), host);
     return host;
   };
@@ -77,13 +79,13 @@ export function createGitHubAppHost(options: GitHubAppHostOptions): VcsHost {
     hosts.delete(repoKey(repo));
     return orNull(hostOf(repo).getRepo(repo));
   };
-  const identity = { clientType: options.clientType, login: loginOf, isPerson: async () => false };
-  return { ...delegatedHost(identity, (repo) => ({ host: hostOf(repo), repo })), getRepo };
+  const own = { clientType: options.clientType, login: loginOf, isPerson: async () => false };
+  return { ...delegatedHost(own, (repo) => ({ host: hostOf(repo), repo })), getRepo };
 }
 
-async function readLogin(app: ReturnType<typeof createClient>): Promise<string> {
+async function readIdentity(app: ReturnType<typeof createClient>): Promise<{ id: number; login: string }> {
   const { data } = await app.rest.apps.getAuthenticated();
-  if (data?.slug) return `${data.slug}[bot]`;
+  if (data?.slug) return { id: data.id, login: `${data.slug}[bot]` };
   throw new HostError('refused', 'the host reported no name for the GitHub App');
 }
 
