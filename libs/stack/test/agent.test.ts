@@ -73,7 +73,7 @@ const stateOf = async (number: number): Promise<string | undefined> =>
 /** Returns a script that writes a file. */
 const writing = (path: string): ScriptInput => ({
   tasks: {
-    analyze: [[{ usage: { inputTokens: 10, outputTokens: 5, costUsd: 0.01 } }, verdict('analyzed')]],
+    analyze: [[{ usage: { inputTokens: 5_000, outputTokens: 500, costUsd: 0.01 } }, verdict('analyzed')]],
     plan: [[verdict('planned', { plan: 'Write the file.', plannedFiles: [path] })]],
     develop: [
       [
@@ -81,7 +81,7 @@ const writing = (path: string): ScriptInput => ({
         { plan: [{ content: 'Write the list', status: 'in_progress' }] },
         { write: { path, text: '# List\n' } },
         { tool: { title: 'Run tests', kind: 'execute', input: { command: 'true' }, output: 'ok', ask: true } },
-        { usage: { inputTokens: 1_000, outputTokens: 100, costUsd: 0.25 } },
+        { usage: { inputTokens: 100_000, outputTokens: 10_000, costUsd: 0.25 } },
         { say: 'The list is written.\n' },
         verdict('submitted', { title: 'Add the list', body: 'As planned.' }),
       ],

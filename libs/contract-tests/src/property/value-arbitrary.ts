@@ -140,6 +140,7 @@ function inputOf(schema: z.ZodType, field: Field): fc.Arbitrary<unknown> {
       return fc.oneof(...def.options.map(inner));
     case 'optional':
     case 'default':
+    case 'catch':
     case 'nonoptional':
     case 'readonly':
       return inner(def.innerType);

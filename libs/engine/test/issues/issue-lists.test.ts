@@ -104,7 +104,7 @@ describe('the list', () => {
     await applyHostIssue(bench, hostIssue(1));
     database.clock.now = new Date('2026-03-02T00:00:00Z');
     const task = await take(bench);
-    const invocation = { index: 0, model: 'm', provider: 'p', inputTokens: 1, outputTokens: 1 };
+    const invocation = { index: 0, model: 'm', provider: 'p', inputTokens: 100_000, outputTokens: 100_000 };
     const calls = {
       ...invocation,
       cacheReadTokens: 0,

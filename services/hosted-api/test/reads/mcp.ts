@@ -201,7 +201,7 @@ describe('tools of MCP', () => {
         const workerId = await register(api, own.token, repo.name);
         const claim = { workerId, taskTypes: ['analyze'], repos: [`${repo.owner}/${repo.name}`] };
         const { task } = (await api.post('/api/worker/claim', claim, own)).body;
-        const call = { index: 0, model: 'm', provider: 'p', inputTokens: 1, outputTokens: 1, turns: 1 };
+        const call = { index: 0, model: 'm', provider: 'p', inputTokens: 1_000_000, outputTokens: 1_000_000, turns: 1 };
         const invocations = [{ ...call, costUsd, stopReason: 'completed' }];
         const report = { claimToken: task.claimToken, outcome: 'analyzed', result: {}, invocations };
         expect((await api.post(`/api/worker/tasks/${task.id}/complete`, report, own)).status).toBe(200);
