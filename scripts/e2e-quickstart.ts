@@ -142,7 +142,7 @@ async function register(command: string): Promise<void> {
   const file = join(clone, 'deploy/env/github-app.env');
   const text = readFileSync(file, 'utf8');
   writeFileSync(file, text.replaceAll(local, sandbox.url), { mode: 0o600 });
-  const appId = Number(/^GITHUB_APP_ID=(\d+)$/m.exec(text)?.[1]);
+  const appId = Number(/^GITHUB_APP_ID='(\d+)'$/m.exec(text)?.[1]);
   const checks = [{ context: 'test' }, { context: 'svc/review', app_id: appId }];
   await onHost('PUT', `/repos/${SLUG}/branches/main/protection`, {
     required_status_checks: { strict: true, checks },
