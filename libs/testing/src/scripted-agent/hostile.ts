@@ -25,7 +25,7 @@ const ATTACKS: readonly Attack[] = [
   },
   {
     name: 'key in the environment of a process',
-    command: `grep -lsaE '^(.*\\x00)?(WORKER_TOKEN|GIT_TOKEN|MODEL_KEY)=' $(ls -d /proc/*/environ | grep -v self) | grep -q .`,
+    command: `grep -lsaE '(WORKER_TOKEN|GIT_TOKEN|MODEL_KEY)=' $(ls -d /proc/*/environ | grep -v self) | grep -q .`,
     needsConfinement: true,
   },
   { name: 'remount of /usr', command: 'mount -o remount,rw /usr', needsConfinement: true },
