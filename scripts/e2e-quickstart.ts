@@ -181,9 +181,13 @@ async function startAgent(command: string): Promise<void> {
   const here = command
     .replace('127.0.0.1:8080', `127.0.0.1:${ports.hosted}`)
     .replace('--agent claude', '--agent "$AGENT_COMMAND"');
+  // Machines that run this may have no bubblewrap; the scripted agent runs without a model.
   agent = spawn(
     'bash',
-    ['-c', `exec ${here} --work-dir "${join(folder, 'work')}" --sandbox-read "${root}" --sandbox-read "${script}"`],
+    [
+      '-c',
+      `exec ${here} --sandbox none --work-dir "${join(folder, 'work')}" --sandbox-read "${root}" --sandbox-read "${script}"`,
+    ],
     { cwd: clone, env, detached: true }, // npx starts the worker as its child: a signal to the group ends both
   );
   let said = '';

@@ -51,7 +51,7 @@ export async function agentWorker(options: AgentOptions, context: ProgramContext
     const byDefault = { agent, model, mode };
     const home = user?.home ?? context.env.HOME ?? homedir();
     const path = pathFolders(context.env.PATH ?? '').join(delimiter);
-    const env = { ...context.env, PATH: path };
+    const env = { ...context.env, ...secrets, PATH: path };
     const sandbox = await sandboxOf(options, { env, user, log });
     const settings = { env, passedEnv: options.env, sandbox, home, graceMs: options.killGrace };
     const agents = agentsOf(routes, byDefault);
@@ -60,7 +60,6 @@ export async function agentWorker(options: AgentOptions, context: ProgramContext
         const found = await checkAgent(each, settings);
         log.info('agent started', { agent: each.name, reported: found, sandbox: sandbox.name });
       }
-    const [gitToken = ''] = secrets;
     const handler = agentHandler({
       ...settings,
       policy: { ...DEFAULT_POLICY, ...permissions },
@@ -71,7 +70,7 @@ export async function agentWorker(options: AgentOptions, context: ProgramContext
       depth: options.depth,
       setupTimeoutMs: options.setupTimeout,
       identity,
-      gitToken: gitToken === '' ? null : gitToken,
+      gitToken: secrets[options.gitTokenEnv] || null,
     });
     return { handler, agents: agents.map(reportedName) };
   } catch (error) {
@@ -86,9 +85,8 @@ async function sandboxOf(options: AgentOptions, { env, user, log }: SandboxConte
   const { egress: list, sandboxRead: readable } = options;
   const proxy = list === undefined ? null : await EgressProxy.start(readEgress(list), connectFrom(env));
   const place = { path: env.PATH ?? '', user, readable, egress: proxy?.socket ?? null };
-  const { sandbox, warning } = await chooseSandbox(options.sandbox, place);
+  const sandbox = await chooseSandbox(options.sandbox, place);
   if (proxy !== null && !sandbox.isConfined) throw new Error('--egress has no effect without bubblewrap');
-  if (warning !== null) log.warn(warning);
   if (!sandbox.isNamespace) log.warn(NO_NAMESPACE);
   return sandbox;
 }

@@ -1,3 +1,4 @@
+export { KnownSecrets } from './agents/known-secrets.ts';
 export { AGENTS, type AgentPreset, agentOf } from './agents/presets.ts';
 export { checkAgent } from './check-agent.ts';
 export { Mirror } from './git/mirror.ts';

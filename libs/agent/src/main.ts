@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { execHandler, runProgram } from '@pipeline/worker';
 import manifest from '../package.json' with { type: 'json' };
 import { agentWorker } from './agent-worker.ts';
+import { KEY_VARIABLES } from './agents/presets.ts';
 import { agentCommand, agentOptions } from './options.ts';
 
 const command = agentCommand(manifest.version).parse();
@@ -16,6 +17,7 @@ void runProgram({
   version: manifest.version,
   env: process.env,
   secretEnv: [options.gitTokenEnv],
+  keyEnv: [...KEY_VARIABLES, ...options.env],
   handler: (context) =>
     options.exec === undefined
       ? agentWorker(options, context)

@@ -110,7 +110,7 @@ export function agentCommand(version: string): Command {
     .addOption(time('--kill-grace <time>', 'time between cancel, SIGTERM and SIGKILL', '5s'))
     .option('--depth <n>', 'commits of history in the work tree', count, 50)
     .addOption(
-      new Option('--sandbox <name>', 'confinement of the agent; auto uses bubblewrap where it is installed')
+      new Option('--sandbox <name>', 'confinement of the agent; auto requires bubblewrap, none must be written')
         .choices(SANDBOXES)
         .default('auto'),
     )

@@ -37,7 +37,7 @@ const answerOf = (port, text) => new Promise((done) => {
 const { sandbox, close } = await (async () => {
   const proxy = await EgressProxy.start(['api.example.org', '.trusted.example'], toService);
   const options = { path: process.env.PATH ?? '', user: null, readable: [], egress: proxy.socket };
-  return { sandbox: (await chooseSandbox('auto', options)).sandbox, close: () => proxy.close() };
+  return { sandbox: await chooseSandbox('auto', options), close: () => proxy.close() };
 })();
 afterAll(close);
 const whenConfined = sandbox.isConfined ? test : test.skip;

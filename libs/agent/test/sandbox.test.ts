@@ -121,22 +121,20 @@ describe('bubblewrap', () => {
     expect(output).not.toMatch(/^\s*0\b/m);
   });
 
-  test('throws with the way to install it when it is required and missing', async () => {
+  test.each(['auto', 'bubblewrap'] as const)('throws for %s when it is missing', async (choice) => {
     const options = { path: '/nowhere', user: null, readable: [], egress: null };
-    expect(await chooseSandbox('auto', options)).toMatchObject({
-      sandbox: { name: 'none' },
-      warning: expect.stringContaining('not confined'),
-    });
-    await expect(chooseSandbox('bubblewrap', options)).rejects.toThrow('apt-get install bubblewrap');
+    await expect(chooseSandbox(choice, options)).rejects.toThrow(/apt-get install bubblewrap.*write --sandbox none/);
+    expect(await chooseSandbox('none', options)).toMatchObject({ name: 'none', isConfined: false });
   });
 
-  test('leaves agents unconfined with a warning when it cannot start a program', async () => {
+  test('throws when it cannot start a program', async () => {
     writeFileSync(join(root, 'bwrap'), '#!/bin/sh\necho "no permission to create a namespace" >&2; exit 1\n', {
       mode: 0o755,
     });
     const options = { path: `${root}:${PATH}`, user: null, readable: [], egress: null };
-    expect((await chooseSandbox('auto', options)).warning).toContain('no permission to create a namespace');
-    await expect(chooseSandbox('bubblewrap', options)).rejects.toThrow('cannot start a program on this machine');
+    await expect(chooseSandbox('auto', options)).rejects.toThrow(
+      'cannot start a program on this machine: no permission to create a namespace',
+    );
   });
 });
 

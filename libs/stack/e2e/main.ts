@@ -11,6 +11,7 @@ import { crash } from './crash.ts';
 import { dashboard } from './dashboard/dashboard.ts';
 import { failover } from './failover/failover.ts';
 import { history } from './history/history.ts';
+import { hostileAgent } from './hostile-agent.ts';
 import { type E2e, journey } from './journey.ts';
 import { e2eOptions } from './options.ts';
 import { processesOf } from './processes.ts';
@@ -33,6 +34,7 @@ const ALL: Record<string, (e2e: E2e) => Promise<void>> = {
   history,
   retention,
   throughput,
+  'hostile-agent': hostileAgent,
 };
 
 const { checks: chosen, runs, dataDir: own, ...options } = e2eOptions(process.argv.slice(2), Object.keys(ALL), USUAL);

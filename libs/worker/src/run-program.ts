@@ -2,6 +2,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger, type Logger } from '@pipeline/runtime';
+import { withSecretFiles } from '@pipeline/runtime/secret-files';
 import type { Command } from 'commander';
 import { createWorkerClient, isUnauthorized } from './client/client.ts';
 import { AgentLogs } from './exec/agent-log.ts';
@@ -15,12 +16,6 @@ import { makeWorkFolder } from './work-folder.ts';
 /** Turns off the inspector that any process of the same user can start with SIGUSR1. */
 const NO_INSPECTOR = '--disable-sigusr1';
 
-interface Hidden {
-  /** Environment without the token. */
-  env: Record<string, string>;
-  token: string;
-}
-
 const EXIT_CONFIG = 78;
 
 type ProgramOptions = Pick<
@@ -33,8 +28,8 @@ type ProgramOptions = Pick<
 export interface ProgramContext {
   /** Environment of the process without the worker token and the other secrets. */
   env: Record<string, string>;
-  /** Values of the secret variables, in their order; empty when a variable is not set. */
-  secrets: readonly string[];
+  /** Values of the secret variables that are set, by name. */
+  secrets: Readonly<Record<string, string>>;
   user: RunAs | null;
   log: Logger;
   logs: AgentLogs;
@@ -54,8 +49,13 @@ export interface Program {
   version: string;
   /** Environment of the process. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Names of environment variables that are removed from the environment like the worker token. */
+  /**
+   * Names of environment variables that are removed from the environment like the worker token. Each may also be in the file
+   * that NAME_FILE names.
+   */
   secretEnv?: readonly string[];
+  /** Names of variables that programs of tasks may get; removed from the environment of the process as well. */
+  keyEnv?: readonly string[];
   /** Creates the handler of the tasks, and names the agents that it runs, if there are any. */
   handler(context: ProgramContext): ProgramWork | Promise<ProgramWork>;
 }
@@ -71,7 +71,7 @@ export async function runProgram(program: Program): Promise<void> {
   // The default is in a world-writable folder, and the work directory is transferred to that user.
   const isDefaultFolder = command.getOptionValueSource('workDir') === undefined;
   if (options.user !== undefined && isDefaultFolder) refuse('--user requires --work-dir');
-  if (!isHidden()) restartHidden({ env, token: [token, ...secrets].join('\n') });
+  if (!isHidden()) restartHidden({ env, token, secrets });
   const user = attempt(() => (options.user === undefined ? null : runAs(options.user)), refuse);
   attempt(
     () => makeWorkFolder(options.workDir, isDefaultFolder),
@@ -110,28 +110,33 @@ export async function runProgram(program: Program): Promise<void> {
 
 interface Secrets {
   token: string;
-  secrets: string[];
+  secrets: Record<string, string>;
+  /** Environment without them. */
   env: Record<string, string>;
 }
 
-/** Reads the secrets from the environment or, after the restart, from the descriptor: one per line, the token first. */
+/**
+ * Reads the secrets from the environment and from files or, after the restart, from the descriptor: the token in the first
+ * line, and the others in the second one.
+ */
 function takeSecrets(
-  { options, env: parent, secretEnv: names = [] }: Program,
+  { options, env: given, secretEnv = [], keyEnv = [] }: Program,
   refuse: (message: string) => never,
 ): Secrets {
   const { tokenFd, tokenEnv } = options;
-  const [token = '', ...carried] = tokenFd === undefined ? [parent[tokenEnv]] : tokenFromFd(tokenFd).split('\n');
+  const names = [...secretEnv, ...keyEnv];
+  const hidden = [tokenEnv, ...names];
+  const parent = withSecretFiles(given, hidden);
+  const [token = '', carried = '{}'] = tokenFd === undefined ? [parent[tokenEnv]] : tokenFromFd(tokenFd).split('\n');
   if (token === '')
     refuse(`${tokenEnv} must contain the worker token (wrk_at_…); use --token-env to name another variable`);
-  const secrets = names.map((name, index) => carried[index] ?? parent[name] ?? '');
-  if (process.argv.some((word) => [token, ...secrets].some((secret) => secret !== '' && word.includes(secret))))
+  const set = names.map((name) => [name, parent[name] ?? ''] as const).filter(([, value]) => value !== '');
+  const secrets: Record<string, string> = { ...Object.fromEntries(set), ...JSON.parse(carried) };
+  const values = [token, ...secretEnv.map((name) => secrets[name] ?? '')].filter((value) => value !== '');
+  if (process.argv.some((word) => values.some((value) => word.includes(value))))
     refuse('the worker token is on the command line, where every user of this machine can read it');
-  const named = names.map((name, index) => ({ name, value: secrets[index] || token }));
-  const env = [{ name: tokenEnv, value: token }, ...named].reduce(
-    (left: Record<string, string | undefined>, secret) => childEnv(left, secret),
-    parent,
-  );
-  return { token, secrets, env: env as Record<string, string> };
+  const left = Object.fromEntries(Object.entries(given).filter(([name]) => !hidden.includes(name)));
+  return { token, secrets, env: values.reduce<Record<string, string>>(childEnv, left as Record<string, string>) };
 }
 
 function attempt<T>(call: () => T, refuse: (message: string) => never): T {
@@ -167,16 +172,16 @@ function tokenFromFd(fd: number): string {
 const isHidden = (): boolean => process.execArgv.includes(NO_INSPECTOR);
 
 /**
- * Replaces this process by a new one with the same id whose environment block never contained the token, because a deleted
- * variable stays readable in /proc/PID/environ. Passes the token over descriptor 0, from an unlinked file. Returns only on
+ * Replaces this process by a new one with the same id whose environment block never contained the secrets, because a deleted
+ * variable stays readable in /proc/PID/environ. Passes them over descriptor 0, from an unlinked file. Returns only on
  * platforms where a process cannot be replaced (Windows).
  */
-function restartHidden({ env, token }: Hidden): void {
+function restartHidden({ env, token, secrets }: Secrets): void {
   if (process.execve === undefined) return;
   const folder = mkdtempSync(join(tmpdir(), 'pipeline-worker-'));
   try {
     const path = join(folder, 'token');
-    writeFileSync(path, token, { mode: 0o600 });
+    writeFileSync(path, `${token}\n${JSON.stringify(secrets)}`, { mode: 0o600 });
     closeSync(0);
     openSync(path, 'r');
   } finally {

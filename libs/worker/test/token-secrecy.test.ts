@@ -87,6 +87,14 @@ describe('a program under --exec', () => {
     expect(findings).toEqual([]);
     expect(bench.service.of('registerWorker')[0]?.authorization).toBe(`Bearer ${TOKEN}`);
   });
+
+  test('finds it neither when it came from a file', async () => {
+    const path = join(bench.dir, 'token');
+    writeFileSync(path, `${TOKEN}\n`, { mode: 0o600 });
+    const { findings } = await attack({ env: { WORKER_TOKEN_FILE: path } });
+    expect(findings).toEqual([]);
+    expect(bench.service.of('registerWorker')[0]?.authorization).toBe(`Bearer ${TOKEN}`);
+  });
 });
 
 test('refuses a token that is on the command line', async () => {

@@ -63,8 +63,8 @@ export class WorkerBench {
   /** A worker that runs a shell command per task. */
   exec(command: string, options: Partial<WorkerOptions> & ExecExtras = {}) {
     const { taskTimeoutMs = 60_000, logDir, gitCredentials = true, env: more = {}, ...rest } = options;
-    const parent = { PATH: process.env.PATH, WORKER_TOKEN: TOKEN, COPY: `Bearer ${TOKEN}`, ...more };
-    const env = childEnv(parent, secret);
+    const parent = { PATH: process.env.PATH, COPY: `Bearer ${TOKEN}`, ...more };
+    const env = childEnv(parent, TOKEN);
     const handler = execHandler({
       command,
       workDir: join(this.dir, 'work'),
@@ -90,8 +90,6 @@ export class WorkerBench {
     return readFile(join(this.dir, name), 'utf8');
   }
 }
-
-const secret = { name: 'WORKER_TOKEN', value: TOKEN };
 
 /** True as long as the process exists and is no zombie. */
 export function isAlive(pid: number): boolean {

@@ -34,12 +34,3 @@ export function agentEnv(
   const own = names.flatMap((name) => (parent[name] === undefined ? [] : [[name, parent[name]] as const]));
   return { ...toolEnv(parent, task), ...Object.fromEntries(own) };
 }
-
-/** Shorter values occur in ordinary text. */
-const MIN_SECRET_CHARS = 8;
-
-/** Returns a function that replaces the values of these variables by `[redacted]`. */
-export function redactor(env: Readonly<Record<string, string>>, names: readonly string[]): (text: string) => string {
-  const secrets = names.map((name) => env[name] ?? '').filter((value) => value.length >= MIN_SECRET_CHARS);
-  return (text) => secrets.reduce((left, secret) => left.replaceAll(secret, '[redacted]'), text);
-}

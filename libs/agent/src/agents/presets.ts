@@ -85,6 +85,9 @@ export const AGENTS = {
   },
 } as const satisfies Record<string, AgentPreset>;
 
+/** Variables with keys of all agents. */
+export const KEY_VARIABLES = [...new Set(Object.values(AGENTS).flatMap(({ keys }): readonly string[] => keys))];
+
 /** The name of an agent in reports and comparisons: its label, a preset, or the first 50 characters of a command. */
 export const reportedName = ({ name, label }: AgentPreset): string =>
   label ?? [...name.trim().replaceAll(/[\s\p{C}]+/gu, ' ')].slice(0, 50).join('').trim();

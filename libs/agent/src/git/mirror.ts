@@ -158,18 +158,24 @@ export class Mirror {
 
   /** Returns the content of blobs, in their order. */
   async *blobs(ids: readonly string[], signal: AbortSignal): AsyncGenerator<Buffer, undefined> {
-    const options = { cwd: this.dir, env: gitEnvironment(this.#options.env), signal };
-    const child = spawn('git', ['cat-file', '--batch', '--buffer'], { ...options, stdio: ['pipe', 'pipe', 'ignore'] });
-    child.on('error', () => undefined);
-    child.stdin.on('error', () => undefined).end(ids.map((id) => `${id}\n`).join(''));
     let left: Buffer = Buffer.alloc(0);
-    for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+    for await (const chunk of this.contents(ids, signal)) {
       left = Buffer.concat([left, chunk]);
       for (let next = firstBlob(left); next !== null; next = firstBlob(left)) {
         yield next.bytes;
         left = next.left;
       }
     }
+    return undefined;
+  }
+
+  /** Returns the content of blobs in parts of any size; a line with its id, type and size is before each one. */
+  async *contents(ids: readonly string[], signal: AbortSignal): AsyncGenerator<Buffer, undefined> {
+    const options = { cwd: this.dir, env: gitEnvironment(this.#options.env), signal };
+    const child = spawn('git', ['cat-file', '--batch', '--buffer'], { ...options, stdio: ['pipe', 'pipe', 'ignore'] });
+    child.on('error', () => undefined);
+    child.stdin.on('error', () => undefined).end(ids.map((id) => `${id}\n`).join(''));
+    yield* child.stdout as AsyncIterable<Buffer>;
     signal.throwIfAborted();
     return undefined;
   }

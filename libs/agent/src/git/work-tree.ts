@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentFailure } from '../agents/failures.ts';
+import type { KnownSecrets } from '../agents/known-secrets.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { checkOut } from './checkout.ts';
 import type { Mirror } from './mirror.ts';
@@ -43,6 +44,7 @@ export interface WorkTreeOptions {
 
 const MAX_CHANGED_FILES = 3_000;
 const MODE_GITLINK = '160000';
+const DELETED = /^0+$/;
 
 /**
  * Arguments: branch, folder of the objects, default branch and its commit, commit of the branch on the host or nothing,
@@ -100,6 +102,8 @@ export class WorkTree {
   readonly start: StartingPoint;
   readonly #options: WorkTreeOptions;
   readonly #git: TreeGit;
+  /** Tree that the mirror has received last. */
+  #fetched: string | null = null;
 
   private constructor(options: WorkTreeOptions) {
     const { folders, sandbox, mirror, env, signal } = options;
@@ -134,6 +138,22 @@ export class WorkTree {
     return { tree, isUnchanged, unresolved };
   }
 
+  /** Returns the paths of changed files that contain one of these secrets in their content or their name. */
+  async filesWith(secrets: KnownSecrets, { tree }: StoredFiles): Promise<string[]> {
+    const { mirror, start, signal } = this.#options;
+    await this.#fetch(tree);
+    const changed = (await this.#changes(start.tree, tree)).filter(({ id }) => !DELETED.test(id));
+    const isIn = (ids: string[]) => secrets.areIn(mirror.contents(ids, signal));
+    // One program reads all files; only for an answer that names some is each one read again.
+    const isAny = await isIn(changed.map(({ id }) => id));
+    const found: string[] = [];
+    for (const { id, path } of changed) {
+      const shown = secrets.redact(path);
+      if (shown !== path || (isAny && (await isIn([id])))) found.push(shown);
+    }
+    return found;
+  }
+
   /**
    * Commits stored files on top of the starting point, after all programs of the task have ended. @returns the commit and
    * all files that differ from the default branch. @throws AgentFailure for a nested repository or too many files.
@@ -164,11 +184,12 @@ export class WorkTree {
     const { mirror, start } = this.#options;
     if (!/^[0-9a-f]{40,64}$/.test(tree)) throw new GitFailure('the work tree has no tree', null, tree);
     const known = await mirror.treeOf(start.tree);
-    if (tree === known) return;
+    if (tree === known || tree === this.#fetched) return;
     const packing = this.#git.stream(PACK, [], `${tree}\n^${known}\n`);
     await mirror.receive(packing.stdout);
     await packing.ended;
     await mirror.treeOf(tree);
+    this.#fetched = tree;
   }
 
   /** Files that differ between the default branch and a commit of the mirror. */
@@ -177,16 +198,21 @@ export class WorkTree {
   }
 
   async #changedFiles(tree: string): Promise<string[]> {
-    const { mirror, start } = this.#options;
-    const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', start.base, tree];
-    const fields = names(await mirror.git(args));
-    const entries = fields.flatMap((field, index) =>
-      index % 2 === 0 ? [{ field, path: fields[index + 1] ?? '' }] : [],
-    );
-    const nested = entries.find(({ field }) => field.split(' ')[1] === MODE_GITLINK);
+    return (await this.#changes(this.#options.start.base, tree)).map(({ path }) => path);
+  }
+
+  /** @throws AgentFailure for a nested repository or too many files. */
+  async #changes(from: string, to: string): Promise<{ mode: string; id: string; path: string }[]> {
+    const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to];
+    const fields = names(await this.#options.mirror.git(args));
+    const entries = fields.flatMap((field, index) => {
+      const [, mode = '', , id = ''] = field.split(' ');
+      return index % 2 === 0 ? [{ mode, id, path: fields[index + 1] ?? '' }] : [];
+    });
+    const nested = entries.find(({ mode }) => mode === MODE_GITLINK);
     if (nested) throw new AgentFailure('transient', `${nested.path} is a repository inside the work tree`);
     if (entries.length > MAX_CHANGED_FILES)
       throw new AgentFailure('transient', `${entries.length} files changed; at most ${MAX_CHANGED_FILES} are possible`);
-    return entries.map(({ path }) => path);
+    return entries;
   }
 }

@@ -16,25 +16,19 @@ export function noSandbox(user: RunAs | null): Sandbox {
 const NOBODY: RunAs = { name: 'nobody', uid: 65_534, gid: 65_534, home: '/nonexistent' };
 const START_WITHIN_MS = 20_000;
 
-export interface ChosenSandbox {
-  sandbox: Sandbox;
-  /** Why programs are less confined than they could be; null = they are not. */
-  warning: string | null;
-}
-
 /**
- * Returns the sandbox of this choice; `auto` is bubblewrap where it can start a program. Confined programs never run as root.
- * @throws Error when bubblewrap is required and cannot start.
+ * Returns the sandbox of this choice; `auto` is the strongest one of the machine, which is bubblewrap. Confined programs never
+ * run as root. @throws Error when the sandbox cannot start: without one, programs run only if `none` is written.
  */
 export async function chooseSandbox(
   choice: SandboxChoice,
   options: Omit<BubblewrapOptions, 'program'>,
-): Promise<ChosenSandbox> {
-  if (choice === 'none') return { sandbox: noSandbox(options.user), warning: null };
+): Promise<Sandbox> {
+  if (choice === 'none') return noSandbox(options.user);
   const found = await startable(options);
-  if (typeof found !== 'string') return { sandbox: found, warning: null };
-  if (choice === 'bubblewrap') throw new Error(`--sandbox bubblewrap ${found}`);
-  return { sandbox: noSandbox(options.user), warning: `agents are not confined: bubblewrap ${found}` };
+  if (typeof found !== 'string') return found;
+  const without = 'Where agents may do all that their user may, write --sandbox none.';
+  throw new Error(`--sandbox ${choice}: bubblewrap ${found}. ${without}`);
 }
 
 /** Returns the sandbox, or why it cannot be used. */

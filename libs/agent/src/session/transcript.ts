@@ -15,8 +15,8 @@ const MAX_ANSWER_CHARS = 1_000_000;
 
 export interface TranscriptOptions {
   record(record: RunRecord): void;
-  /** Removes secrets. */
-  redact(text: string): string;
+  /** Removes secrets from a text, or from all texts in a value. */
+  redact<T>(value: T): T;
 }
 
 type Plan = Extract<SessionUpdate, { sessionUpdate: 'plan' }>;
@@ -130,7 +130,7 @@ export class Transcript {
   }
 
   #bounded(value: unknown): unknown {
-    const json = this.#text(JSON.stringify(value) ?? 'null');
+    const json = JSON.stringify(this.#options.redact(value)) ?? 'null';
     return json.length <= MAX_TOOL_CHARS ? JSON.parse(json) : `${json.slice(0, MAX_TOOL_CHARS)}…`;
   }
 

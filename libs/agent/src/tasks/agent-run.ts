@@ -2,8 +2,9 @@ import { dirname } from 'node:path';
 import type { ClaimedTask } from '@pipeline/contract';
 import type { ModelPrice, STOP_REASONS } from '@pipeline/domain';
 import { failure, type TaskContext, type Verdict } from '@pipeline/worker';
-import { agentEnv, redactor, type TaskUser, toolEnv } from '../agents/environment.ts';
+import { agentEnv, type TaskUser, toolEnv } from '../agents/environment.ts';
 import { AgentFailure } from '../agents/failures.ts';
+import type { KnownSecrets } from '../agents/known-secrets.ts';
 import { hardened } from '../agents/node-agent.ts';
 import { type AgentPreset, reportedName, UNKNOWN_PROVIDER } from '../agents/presets.ts';
 import { findProgram, missingProgram } from '../agents/problems.ts';
@@ -44,6 +45,8 @@ export interface AgentRun {
   /** User and home folder of the task. */
   owner: TaskUser;
   prompt: string;
+  /** What must leave neither with texts nor with files. */
+  secrets: KnownSecrets;
   limits: RunLimits;
   /** Extension data of the prompt. */
   meta: Record<string, unknown>;
@@ -63,8 +66,7 @@ export async function runAgent(run: AgentRun): Promise<Verdict> {
   const { agent, settings, context, limits, session: wanted } = run;
   if (findProgram(agent.command[0], settings.env.PATH ?? '') === null)
     return failure(missingProgram(agent), 'permanent');
-  const names = [...agent.keys, ...agent.variables, ...settings.passedEnv];
-  const redact = redactor(settings.env, names);
+  const redact = <T>(value: T): T => run.secrets.redact(value);
   const transcript = new Transcript({ record: context.record, redact });
   const meter = new UsageMeter({
     model: wanted.model ?? reportedName(agent),
@@ -83,7 +85,7 @@ export async function runAgent(run: AgentRun): Promise<Verdict> {
     return verdict;
   } catch (error) {
     if (error instanceof LimitReached && error.limit === 'turns') stopReason = 'max_turns';
-    return failureOf(error, redact);
+    return failureOf(error);
   } finally {
     watch.close();
     await attempt.close();
@@ -93,11 +95,11 @@ export async function runAgent(run: AgentRun): Promise<Verdict> {
 }
 
 /** @throws errors that are not an expected end of a run. */
-function failureOf(error: unknown, redact: (text: string) => string): Verdict {
+function failureOf(error: unknown): Verdict {
   // A retry would reach the budget again.
   if (error instanceof LimitReached)
     return failure(error.message, error.limit === 'budget' ? 'permanent' : 'transient');
-  if (error instanceof AgentFailure) return failure(redact(error.message), error.errorClass);
+  if (error instanceof AgentFailure) return failure(error.message, error.errorClass);
   throw error;
 }
 
@@ -105,7 +107,7 @@ interface AttemptState {
   transcript: Transcript;
   meter: UsageMeter;
   watch: LimitWatch;
-  redact(text: string): string;
+  redact<T>(value: T): T;
 }
 
 /** The process of one run with its session. */
@@ -135,13 +137,13 @@ class Attempt {
   /** Returns a verdict that has no problem, or a failure. */
   async verdict(): Promise<AgentVerdict | Verdict> {
     const { prompt, problemOf, task } = this.#run;
-    const { transcript } = this.#state;
+    const { transcript, redact } = this.#state;
     await this.#open();
     let text = prompt;
     for (let repeats = 0; ; repeats += 1) {
       const failed = await this.#turn(text);
       if (failed) return failed;
-      const parsed = parseVerdict(task, transcript.takeAnswer());
+      const parsed = redact(parseVerdict(task, transcript.takeAnswer()));
       const problem = parsed.ok ? await problemOf(parsed.verdict) : parsed.problem;
       if (parsed.ok && problem === null) return parsed.verdict;
       if (repeats >= MAX_REPEATS)
@@ -158,7 +160,7 @@ class Attempt {
 
   async #open(): Promise<void> {
     const { agent, dir, box, settings, session: wanted } = this.#run;
-    const { transcript, meter, watch } = this.#state;
+    const { transcript, meter, watch, redact } = this.#state;
     const files = new WorkTreeFiles(dir, box);
     const opening = this.#converted(async () => {
       const session = await AgentSession.connect(this.#process, {
@@ -178,7 +180,7 @@ class Attempt {
       await session.open(dir, wanted);
       // The name of an agent given as a command line is that line, which may contain paths of this machine.
       const own = agent.provider === UNKNOWN_PROVIDER ? session.initialized.agentInfo?.name : undefined;
-      meter.model = (session.model ?? own ?? meter.model).slice(0, 200);
+      meter.model = redact(session.model ?? own ?? meter.model).slice(0, 200);
     });
     await unlessAborted(opening, watch.signal);
   }

@@ -11,6 +11,7 @@ import {
 } from '@pipeline/worker';
 import { toolEnv } from '../agents/environment.ts';
 import { AgentFailure } from '../agents/failures.ts';
+import { KnownSecrets, keysOf } from '../agents/known-secrets.ts';
 import { scan } from '../code-map/scan.ts';
 import { type HostAccess, Mirror } from '../git/mirror.ts';
 import { GitFailure } from '../git/run-git.ts';
@@ -67,19 +68,24 @@ export function agentHandler(options: AgentHandlerOptions): TaskHandler {
     return mirror;
   };
   return async (task, context) => {
-    try {
-      return await new TaskWork(options, task, { context, mirror: mirrorOf(task) }).run();
-    } catch (error) {
-      if (error instanceof AgentFailure) return failure(error.message, error.errorClass);
-      if (error instanceof GitFailure) return failure(error.message);
-      throw error;
-    }
+    const secrets = new KnownSecrets([options.gitToken ?? '']);
+    const work = new TaskWork(options, task, { context, mirror: mirrorOf(task), secrets });
+    return secrets.redact(await work.run().catch(failureOf));
   };
+}
+
+/** @throws errors that are not an expected end of a task. */
+function failureOf(error: unknown): Verdict {
+  if (error instanceof AgentFailure) return failure(error.message, error.errorClass);
+  if (error instanceof GitFailure) return failure(error.message);
+  throw error;
 }
 
 interface WorkPlace {
   context: TaskContext;
   mirror: Mirror;
+  /** Extended by those that the task gets. */
+  secrets: KnownSecrets;
 }
 
 /** One task: fetch, work tree, setup, agent, result. */
@@ -88,12 +94,14 @@ class TaskWork {
   readonly #task: ClaimedTask;
   readonly #context: TaskContext;
   readonly #mirror: Mirror;
+  readonly #secrets: KnownSecrets;
 
-  constructor(options: AgentHandlerOptions, task: ClaimedTask, { context, mirror }: WorkPlace) {
+  constructor(options: AgentHandlerOptions, task: ClaimedTask, { context, mirror, secrets }: WorkPlace) {
     this.#options = options;
     this.#task = task;
     this.#context = context;
     this.#mirror = mirror;
+    this.#secrets = secrets;
   }
 
   async run(): Promise<Verdict> {
@@ -118,6 +126,7 @@ class TaskWork {
     const { gitToken } = this.#options;
     const { cloneUrl } = this.#task.payload.repo;
     const issued = await this.#context.credentials();
+    this.#secrets.add(issued?.token ?? '');
     const own: GitCredentials | null =
       gitToken === null || !/^https?:/.test(cloneUrl)
         ? null
@@ -149,9 +158,11 @@ class TaskWork {
     const { limits, home: operatorHome, ...settings } = this.#options;
     const { agent, model, mode } = this.#options.route(task);
     const { claimToken: _, ...shown } = task;
+    const secrets = this.#secrets;
+    for (const key of keysOf(agent, settings.env, settings.passedEnv)) secrets.add(key);
     const box = this.#box(tree.dir, home);
     await copyLogin(agent, { env: settings.env, from: operatorHome, to: home, box });
-    const submission = { task, mirror: this.#mirror, tree, access: () => this.#access() };
+    const submission = { task, mirror: this.#mirror, tree, secrets, access: () => this.#access() };
     return runAgent({
       agent,
       session: { model, mode: mode ?? agent.mode },
@@ -162,6 +173,7 @@ class TaskWork {
       box,
       owner: { user: settings.sandbox.user, home },
       prompt: await this.#prompt(tree),
+      secrets,
       limits: {
         maxTurns: least(task.maxTurns, limits.maxTurns),
         budgetUsd: least(task.budgetUsd, limits.budgetUsd),

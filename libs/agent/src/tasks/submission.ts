@@ -1,5 +1,6 @@
 import type { ClaimedTask } from '@pipeline/contract';
 import { checkedOutcome, failure, type Verdict } from '@pipeline/worker';
+import type { KnownSecrets } from '../agents/known-secrets.ts';
 import type { HostAccess, Mirror } from '../git/mirror.ts';
 import { GitFailure } from '../git/run-git.ts';
 import type { StoredFiles, WorkTree } from '../git/work-tree.ts';
@@ -9,6 +10,8 @@ export interface Submission {
   task: ClaimedTask;
   mirror: Mirror;
   tree: WorkTree;
+  /** No file that is pushed contains one. */
+  secrets: KnownSecrets;
   /** Requests credentials, which fails when the claim is lost: nothing is pushed without a claim. */
   access(): Promise<HostAccess>;
 }
@@ -20,7 +23,7 @@ type Pull = { title: string; body: string };
 
 /**
  * Returns what an agent has to change before its submission is accepted; null = nothing. The files are read inside the box
- * alone, because the agent still runs.
+ * alone, because the agent still runs; objects are checked in the mirror.
  */
 export async function problemOf(submission: Submission, { outcome }: AgentVerdict): Promise<string | null> {
   if (outcome !== 'submitted') return null;
@@ -43,14 +46,20 @@ export async function acceptVerdict(submission: Submission, { outcome, result }:
   return checkedOutcome(task, outcome, result);
 }
 
-async function problemOfFiles({ task, tree }: Submission, { unresolved, isUnchanged }: StoredFiles) {
+async function problemOfFiles({ task, tree, secrets }: Submission, files: StoredFiles): Promise<string | null> {
+  const { unresolved, isUnchanged } = files;
   if (unresolved.length > 0) return `these files still contain conflicts: ${unresolved.join(', ')}.`;
-  if (!isUnchanged) return null;
+  if (!isUnchanged) return problemOfSecrets(await tree.filesWith(secrets, files));
   const { head } = tree.start;
   // The branch may contain the work already: an earlier attempt ended between its push and its report.
   const isDone = head !== null && needsNoChange(task.payload) && (await tree.changedSince(head)).length > 0;
   return isDone ? null : 'no file in the work tree has changed, so there is nothing to submit.';
 }
+
+const problemOfSecrets = (paths: readonly string[]): string | null =>
+  paths.length === 0
+    ? null
+    : `these files contain a key or a token of this worker, which must not be published: ${paths.join(', ')}. Remove it.`;
 
 async function submit(submission: Submission, { title, body }: Pull): Promise<Verdict> {
   const { task, mirror, tree, access } = submission;

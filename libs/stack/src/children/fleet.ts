@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { DEMO_SCRIPT } from '../demo/index.ts';
 import { type ChildSpec, leashUrl, messageIs } from '../supervision/child-spec.ts';
@@ -14,6 +15,7 @@ export function demoWorker({ dataDir, state, ports, inherited }: ChildContext, n
     'work-dir': join(dataDir, 'work', name),
     'kill-grace': '1s',
     env: 'NODE_COMPILE_CACHE',
+    sandbox: canConfine() ? 'bubblewrap' : 'none',
   };
   const readable = READABLE.flatMap((folder) => ['--sandbox-read', join(ROOT, folder)]);
   const argv = [...Object.entries(options).flatMap(([key, value]) => [`--${key}`, value]), ...readable];
@@ -27,6 +29,13 @@ export function demoWorker({ dataDir, state, ports, inherited }: ChildContext, n
     stopSteps: [1_500, 2_000],
   };
 }
+
+/**
+ * Returns whether bubblewrap can start here. Without it the scripted agent is not confined, which is safe: it runs no model and
+ * no command that a text names.
+ */
+const canConfine = (): boolean =>
+  spawnSync('bwrap', ['--unshare-user', '--unshare-pid', '--ro-bind', '/', '/', 'true']).status === 0;
 
 /** Folders of this project that the scripted agent reads. */
 const READABLE = ['libs', 'node_modules'];

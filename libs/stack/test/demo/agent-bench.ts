@@ -4,7 +4,16 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { acceptVerdict, judgeMerge, Mirror, noSandbox, startingPoint, taskFolders, WorkTree } from '@pipeline/agent';
+import {
+  acceptVerdict,
+  judgeMerge,
+  KnownSecrets,
+  Mirror,
+  noSandbox,
+  startingPoint,
+  taskFolders,
+  WorkTree,
+} from '@pipeline/agent';
 import type { TaskPayload, TaskType } from '@pipeline/domain';
 import type { ExecTask, Verdict } from '@pipeline/worker';
 import script, { type DemoStep } from '../../src/demo/script.ts';
@@ -143,7 +152,7 @@ export class AgentBench {
       if ('write' in step) await write(join(tree.dir, step.write.path), step.write.text);
       if ('fail' in step) return { steps, failure: step.fail, outcome: undefined, result: undefined };
       if (!('verdict' in step)) continue;
-      const submission = { task: claimed, mirror, tree, access: async () => access };
+      const submission = { task: claimed, mirror, tree, secrets: new KnownSecrets(), access: async () => access };
       return runOf(await acceptVerdict(submission, step.verdict), steps);
     }
     throw new Error('the script ended without a verdict');

@@ -132,8 +132,10 @@ export class Performance {
 
   async #run({ run }: Of<'run'>): Promise<string> {
     const { client, sessionId } = this.#options;
-    const { command, cwd } = run;
-    const terminal = await client.createTerminal({ sessionId, command, ...(cwd !== undefined && { cwd }) });
+    const { command, cwd, env = {} } = run;
+    const variables = Object.entries(env).map(([name, value]) => ({ name, value }));
+    const place = { ...(cwd !== undefined && { cwd }), env: variables };
+    const terminal = await client.createTerminal({ sessionId, command, ...place });
     try {
       const { exitCode } = await terminal.waitForExit();
       return `exit ${exitCode}\n${(await terminal.currentOutput()).output}`;

@@ -28,7 +28,13 @@ export const Step = z.union([
   /** Reads a file through the client and prints its text. */
   z.strictObject({ read: z.strictObject({ path }) }),
   /** Runs a command in a terminal of the client and prints its output. */
-  z.strictObject({ run: z.strictObject({ command: z.string(), cwd: z.string().optional() }) }),
+  z.strictObject({
+    run: z.strictObject({
+      command: z.string(),
+      cwd: z.string().optional(),
+      env: z.record(z.string(), z.string()).optional(),
+    }),
+  }),
   /** Tokens and cost of the work so far are added to those of the session. */
   z.strictObject({
     usage: z.strictObject({ inputTokens: tokens, outputTokens: tokens, costUsd: z.number().optional() }),

@@ -37,14 +37,10 @@ export interface ExecOptions {
 export const NO_NAMESPACE =
   'this machine permits no process namespaces: a program can leave processes behind; run one task per container (--once)';
 
-/** Returns the environment for programs: that of the parent without variables that contain the token. */
-export function childEnv(
-  parent: Record<string, string | undefined>,
-  secret: { name: string; value: string },
-): Record<string, string> {
+/** Returns the environment for programs: that of the parent without variables that contain a secret. */
+export function childEnv(parent: Record<string, string | undefined>, secret: string): Record<string, string> {
   const kept = Object.entries(parent).filter(
-    (entry): entry is [string, string] =>
-      entry[1] !== undefined && entry[0] !== secret.name && !entry[1].includes(secret.value),
+    (entry): entry is [string, string] => entry[1] !== undefined && !entry[1].includes(secret),
   );
   return Object.fromEntries(kept);
 }
