@@ -71,6 +71,16 @@ describe('packages', () => {
     expect(loose).toEqual([]);
   });
 
+  test('packages of images come from a lockfile without install scripts, besides the pinned package manager', () => {
+    const dockerfiles = repositoryFiles().filter((path) => /(^|\/)([\w-]+\.)?Dockerfile$/.test(path));
+    const commandsOf = (path: string) => read(path).replace(/^#.*$/gm, '').replaceAll('\\\n', ' ');
+    const installs = dockerfiles.flatMap((path) => commandsOf(path).match(/\bp?npm (install|ci)\b[^&;\n]*/g) ?? []);
+    expect(installs.length).toBeGreaterThan(4);
+    const isLocked = (command: string) =>
+      /packageManager/.test(command) || (/^npm ci|--frozen-lockfile/.test(command) && /--ignore-scripts/.test(command));
+    expect(installs.filter((command) => !isLocked(command))).toEqual([]);
+  });
+
   test.each([
     [0, 'No known vulnerabilities found', false, 'no known vulnerability'],
     [1, 'Error: ERR_PNPM_AUDIT_BAD_RESPONSE … responded with 405', false, 'SKIPPED'],

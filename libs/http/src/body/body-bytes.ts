@@ -3,6 +3,7 @@ import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { AppError } from '@pipeline/domain';
 import { DeadlineError, withDeadline } from '@pipeline/runtime';
+import { addressKey } from '../limits/address-key.ts';
 import type { RequestScope } from '../request/request-scope.ts';
 import type { BodyMemory } from './body-memory.ts';
 
@@ -32,12 +33,13 @@ export async function readBytes(scope: RequestScope, rules: BodyRules): Promise<
   const { request } = scope;
   const announced = announcedLength(request);
   if (announced === 0) return new Uint8Array();
+  const address = addressKey(scope.address);
   const decoder = decoderFor(request, rules.decodes);
   if (announced !== undefined && !decoder) {
     if (announced > rules.limit) throw tooLarge(rules.limit);
-    rules.memory.requireRoom(announced);
+    rules.memory.requireRoom(address, announced);
   }
-  const body = new GrowingBuffer(rules.memory, decoder ? undefined : announced);
+  const body = new GrowingBuffer(rules.memory, address, decoder ? undefined : announced);
   scope.onClose(() => body.release());
   try {
     await withDeadline(collect(request, decoder, body, rules.limit), rules.timeoutMs, 'the request body');
@@ -112,14 +114,16 @@ const FIRST_BYTES = 4 * 1024;
  */
 class GrowingBuffer {
   readonly #memory: BodyMemory;
+  readonly #address: string;
   /** Expected size in bytes, if known. */
   readonly #final: number | undefined;
   #buffer = Buffer.alloc(0);
   #length = 0;
   #isReleased = false;
 
-  constructor(memory: BodyMemory, final: number | undefined) {
+  constructor(memory: BodyMemory, address: string, final: number | undefined) {
     this.#memory = memory;
+    this.#address = address;
     this.#final = final;
   }
 
@@ -139,7 +143,7 @@ class GrowingBuffer {
   #grow(needed: number): void {
     const doubled = Math.max(FIRST_BYTES, this.#buffer.length * 2);
     const size = Math.max(needed, Math.min(doubled, this.#final ?? doubled));
-    this.#memory.take(size - this.#buffer.length);
+    this.#memory.take(this.#address, size - this.#buffer.length);
     const grown = Buffer.allocUnsafeSlow(size);
     grown.set(this.#buffer.subarray(0, this.#length));
     this.#buffer = grown;
@@ -153,6 +157,6 @@ class GrowingBuffer {
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
-    this.#memory.release(this.#buffer.length);
+    this.#memory.release(this.#address, this.#buffer.length);
   }
 }

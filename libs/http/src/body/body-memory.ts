@@ -16,34 +16,46 @@ export interface BodyMemoryLimits {
 
 const DEFAULT_LIMITS: BodyMemoryLimits = { anonymous: 4 * MIB, signed: 64 * MIB, authenticated: 128 * MIB };
 
-/** Counts the bytes of bodies in flight, from their arrival until the response of their request is complete. */
+/**
+ * Counts the bytes of bodies in flight by address, from their arrival until the response of their request is complete. An
+ * address holds at most as many bytes as remain free: one address leaves half of the limit to others, n leave 1/(n+1).
+ */
 export class BodyMemory {
   readonly #limit: number;
+  readonly #byAddress = new Map<string, number>();
   #used = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  get used(): number {
-    return this.#used;
-  }
-
   /** Checks a body size against the free memory without reserving it. @throws AnswerError OVERLOADED. */
-  requireRoom(bytes: number): void {
-    if (this.#used + bytes <= this.#limit) return;
+  requireRoom(address: string, bytes: number): void {
+    const free = this.#limit - this.#used - bytes;
+    if (this.#heldBy(address) + bytes <= free) return;
     const message = `Too many request bodies at a time: try again in ${RETRY_AFTER_S} s`;
     throw new AnswerError('OVERLOADED', message, { 'retry-after': String(RETRY_AFTER_S) });
   }
 
-  /** Reserves bytes. @throws AnswerError OVERLOADED; then nothing is reserved. */
-  take(bytes: number): void {
-    this.requireRoom(bytes);
-    this.#used += bytes;
+  /** Reserves bytes for a body from an address. @throws AnswerError OVERLOADED; then nothing is reserved. */
+  take(address: string, bytes: number): void {
+    this.requireRoom(address, bytes);
+    this.#add(address, bytes);
   }
 
-  release(bytes: number): void {
-    this.#used -= bytes;
+  release(address: string, bytes: number): void {
+    this.#add(address, -bytes);
+  }
+
+  #heldBy(address: string): number {
+    return this.#byAddress.get(address) ?? 0;
+  }
+
+  #add(address: string, bytes: number): void {
+    this.#used += bytes;
+    const held = this.#heldBy(address) + bytes;
+    if (held === 0) this.#byAddress.delete(address);
+    else this.#byAddress.set(address, held);
   }
 }
 

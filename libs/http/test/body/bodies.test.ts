@@ -99,7 +99,7 @@ test('a signed body is not read when its head cannot be right', async () => {
 });
 
 describe('the memory for bodies', () => {
-  const memory = { signed: 100_000, authenticated: 100_000 };
+  const memory = { signed: 200_000, authenticated: 200_000 };
 
   test('refuses a body that has no room with 503, and has room again after the others', async () => {
     const { url, call } = await serve({ bodies: { memory } });
@@ -130,6 +130,20 @@ describe('the memory for bodies', () => {
     expect((await after.answer()).status).toBe(200);
   });
 
+  test('one address leaves room for others when it sends bodies that it does not complete', async () => {
+    const { url } = await serve({ bodies: { memory }, trustProxy: 1 });
+    const half = async (address: string) => {
+      const raw = await connection(url);
+      raw.send('POST /hooks', { 'content-length': '45000', 'x-forwarded-for': address }, 'x'.repeat(44_000));
+      return raw;
+    };
+    const holders = await Promise.all(Array.from({ length: 10 }, () => half('192.0.2.1')));
+    await until('the share of the address is used', () => holders.some(({ text }) => text.includes(' 503 ')));
+    const other = await half('192.0.2.2');
+    other.write('x'.repeat(1_000));
+    expect((await other.answer()).status).toBe(200);
+  });
+
   test('releases the memory when a sender goes away', async () => {
     const { url } = await serve({ bodies: { memory } });
     for (let round = 0; round < 10; round += 1) {
@@ -145,7 +159,7 @@ describe('the memory for bodies', () => {
   });
 
   test('holds also for bodies without a length, in chunks of one byte', async () => {
-    const { url } = await serve({ bodies: { memory: { signed: 8_000 } } });
+    const { url } = await serve({ bodies: { memory: { signed: 16_000 } } });
     const raw = await connection(url);
     raw.send('POST /hooks', { 'transfer-encoding': 'chunked' });
     raw.write('1\r\nx\r\n'.repeat(9_000));

@@ -86,6 +86,12 @@ export const monitorEnv = {
     .describe(
       'Public URL of the monitor, such as https://monitor.example.org; needed when a reverse proxy changes the Host header. Requests from its origin are allowed, and its host name is accepted while authentication is off.',
     ),
+  ALLOW_UNAUTHENTICATED: z
+    .enum(['true', 'false'], 'must be true or false')
+    .default('false')
+    .describe(
+      'true: a monitor without agents.monitor.auth may listen on another address than loopback; everyone who reaches the port is then an operator.',
+    ),
   ALLOWED_HOSTS: z
     .string()
     .default('')

@@ -1,3 +1,4 @@
+import { BlockList, isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 import { AppError } from '@pipeline/domain';
 import { loginAudit } from '@pipeline/engine';
@@ -32,13 +33,14 @@ const METRICS_KEPT_MS = 1_000;
  * @param variables where the password variable that the configuration names is looked up.
  * @param webDir the built dashboard; a placeholder is served where it does not exist.
  * @returns its address, once it serves. What it started is registered in `stack`.
- * @throws StartError for a bad configuration, an old schema, a taken port.
+ * @throws StartError for a bad configuration, an open address without logins, an old schema, a taken port.
  */
 export async function startMonitor(context: Context, variables: Variables, webDir: string): Promise<string> {
   const { env, log, metrics, stack } = context;
   const loaded = await configOf(env, variables);
   const config = new ConfigInForce({ loaded, path: env.PIPELINE_CONFIG, variables, log, now });
   const logins = credentialsOf(loaded, variables);
+  if (logins === null) requireLoopback(env);
   const pipeline = await pipelineOf(context, config, variables);
   const dashboard = pipeline?.dashboard ?? dashboardOf(context, config);
   const app = createMonitorApp({
@@ -67,6 +69,19 @@ export async function startMonitor(context: Context, variables: Variables, webDi
   context.onHangup(() => void reloadBySignal(config, log));
   log.info('listening', { url: served.url });
   return served.url;
+}
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/** @throws StartError when other machines could reach a monitor without authentication and no setting permits it. */
+function requireLoopback({ HOST, ALLOW_UNAUTHENTICATED }: MonitorEnv): void {
+  if (ALLOW_UNAUTHENTICATED === 'true' || HOST === 'localhost') return;
+  if (LOOPBACK.check(HOST, isIPv6(HOST) ? 'ipv6' : 'ipv4')) return;
+  throw new StartError(
+    `HOST: ${HOST} is reachable by other machines, and no login is configured: configure agents.monitor.auth with a password, or set ALLOW_UNAUTHENTICATED=true to let everyone act as operator`,
+  );
 }
 
 /** Names that lead to this monitor, beside addresses and localhost. */

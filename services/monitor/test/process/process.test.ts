@@ -43,6 +43,16 @@ describe('a start', () => {
     expect(await monitor.exited).toBe(0);
   });
 
+  test.each([{ HOST: 'localhost' }, { HOST: '0.0.0.0', ALLOW_UNAUTHENTICATED: 'true' }])(
+    'a start without logins serves when its settings are %j',
+    async (settings) => {
+      const monitor = run(settings);
+      await until('it listens', () => monitor.output.out.includes('"msg":"listening"'));
+      monitor.child.kill('SIGTERM');
+      expect(await monitor.exited).toBe(0);
+    },
+  );
+
   test('a start without a store lists the configured agents with their health', async () => {
     const path = configFile('agents: {dev: {url: "http://127.0.0.1:1/health"}, rev: {url: "http://127.0.0.1:1/"}}');
     const monitor = run({ PIPELINE_CONFIG: path });
@@ -151,6 +161,17 @@ describe('a start that cannot be ends with 78 and one line for each problem', ()
       expect.stringContaining('monitor: PORT: must be a whole number'),
     ]);
   });
+
+  test.each(['0.0.0.0', '::', 'example.invalid'])(
+    'refuses to listen on %s when no login is configured',
+    async (HOST) => {
+      expect(await refused({ HOST })).toEqual([
+        expect.stringMatching(
+          /^HOST: .* configure agents\.monitor\.auth with a password, or set ALLOW_UNAUTHENTICATED=true/,
+        ),
+      ]);
+    },
+  );
 
   test('reports a problem in the address of the store', async () => {
     const address = new URL(database.adminUrl);
