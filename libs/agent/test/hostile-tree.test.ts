@@ -85,6 +85,24 @@ describe.each(BOXES)('in the box $name', ({ box: sandbox }) => {
     expect(verdict).toMatchObject({ outcome: 'submitted', result: { changedFiles: ['README.md', 'data/list.txt'] } });
   });
 
+  test('no filter is run of a repository that an agent puts in the place of a submodule', async () => {
+    const sha = (await bench.person('rev-parse', 'HEAD')).trim();
+    await bench.person('update-index', '--add', '--cacheinfo', `160000,${sha},lib/sub`);
+    await bench.person('commit', '-q', '-m', 'sub');
+    await bench.person('push', '-q', 'origin', 'HEAD:main');
+    const nest = [
+      'T=$(pwd); mkdir -p lib/sub; cd lib/sub; git init -q .',
+      '(echo $T/.git/objects; cat $T/.git/objects/info/alternates) > .git/objects/info/alternates',
+      `echo ${sha} > .git/HEAD; git read-tree HEAD; echo hello > README.md`,
+      "mkdir -p .git/info; echo '* filter=x' > .git/info/attributes",
+      'git config filter.x.clean "touch $(dirname $T)/store/ran; cat"; echo two > $T/data/list.txt',
+    ].join('\n');
+    const { verdict } = await develop({ turns: [[{ run: { command: nest } }, SUBMITTED], [SUBMITTED]] });
+    expect(verdict).toMatchObject({ outcome: 'submitted', result: { changedFiles: ['data/list.txt'] } });
+    const { stdout } = await run('find', [bench.dir, '-name', 'ran']);
+    expect(stdout).toBe('');
+  });
+
   test('a filter in the git configuration of the machine is not run', async () => {
     const marker = join(bench.dir, 'filtered');
     await writeFile(

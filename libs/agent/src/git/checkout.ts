@@ -20,19 +20,21 @@ const SEPARATOR = '/';
 const RESET = `
 [ "$(cat "$GIT_DIR/objects/info/alternates")" = "$1" ]
 rm -rf .git
+chmod 700 .
 git clean -ffdxq
 git read-tree --reset -u "$2"
 git ls-files -z; printf '${SEPARATOR}\\0'; find . -mindepth 1 -print0`;
 
 /** Arguments: folder of the objects, tree, folder of the index and the repository. */
 const CHECK_OUT = `
+chmod 700 .
 for folder in . "$3"; do chmod -R u+rwX "$folder" 2> /dev/null || :; find "$folder" -mindepth 1 -delete; done
 (unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE; git init -q --bare --template= "$3/repo")
 mkdir -p "$GIT_DIR/objects/info"
 printf '%s\\n' "$1" > "$GIT_DIR/objects/info/alternates"
 git read-tree --reset -u "$2"`;
 
-const EMPTY_HOME = 'chmod -R u+rwX "$1" 2> /dev/null || :; find "$1" -mindepth 1 -delete';
+const EMPTY_HOME = 'chmod 700 "$1"; chmod -R u+rwX "$1" 2> /dev/null || :; find "$1" -mindepth 1 -delete';
 
 /**
  * Makes the folder contain exactly the files of a tree, and empties the home folder. With `reuse` only files that differ from

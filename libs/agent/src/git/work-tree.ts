@@ -70,12 +70,14 @@ git config user.email "$8"`;
  * of the agent are not read; what is neither file, folder nor link is removed, because git would wait for a named pipe.
  * The index is copied with its time: git compares the content of a file only if the file is not older than its index, and
  * otherwise its size and times, which count whole seconds: beside a younger index, a change of the same size in the second
- * of the checkout would not be seen.
+ * of the checkout would not be seen. Submodules are skipped: git would run in the repository that an agent puts there.
  */
 const WRITE_TREE = `
 find . -path ./.git -prune -o ! -type f ! -type d ! -type l -exec rm -f {} +
 cp -p "$GIT_INDEX_FILE" "$GIT_INDEX_FILE.commit"
 export GIT_INDEX_FILE="$GIT_INDEX_FILE.commit" GIT_LITERAL_PATHSPECS=1
+git ls-files -s -z | tr '\\n\\0' '\\0\\n' | sed -n 's/^160000 [0-9a-f]* 0\t//p' | tr '\\n\\0' '\\0\\n' |
+  git update-index -z --skip-worktree --stdin
 git add --all .
 printf '%s\\0' "$(git write-tree)"
 [ $# -eq 0 ] || git grep --cached -l -z -E '^(<<<<<<<|>>>>>>>) ' -- "$@" || :`;

@@ -7,7 +7,9 @@ import type { Box } from '../sandbox/sandbox.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
-const WRITE = 'umask 077; mkdir -p "$(dirname "$1")"; cat > "$1"';
+/** What the setup command left there may lead to another place. Arguments: a name of the home folder, the file. */
+const WRITE = 'umask 077; rm -rf "$1"; mkdir -p "$(dirname "$2")"; cat > "$2"';
+const ADD = 'umask 077; mkdir -p "$(dirname "$2")"; cat > "$2"';
 const LIMITS = { maxBytes: 1_000, timeoutMs: 20_000 };
 
 export interface LoginPlaces {
@@ -27,10 +29,13 @@ export async function copyLogin({ login }: AgentPreset, { env, from, to, box }: 
   if (login === null) return;
   const { folder, variable, files } = login;
   const settings = (variable === null ? undefined : env[variable]) ?? join(from, folder);
+  const [top = folder] = folder.split('/');
+  let script = WRITE;
   for (const name of files) {
     const input = await readRegular(join(settings, name));
     if (input === null) continue;
-    const command = ['/bin/sh', '-euc', WRITE, 'sh', join(to, folder, name)] as const;
+    const command = ['/bin/sh', '-euc', script, 'sh', join(to, top), join(to, folder, name)] as const;
+    script = ADD;
     const { exitCode, stderr } = await box.run({ command, env: CONFINER_ENV, cwd: to }, { ...LIMITS, input });
     if (exitCode !== 0) throw new Error(`the login ${name} could not be copied: ${stderr}`);
   }

@@ -162,11 +162,20 @@ async function orNull<T>(call: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Reads the newest 100 pushes of a branch. */
+/** Pushes of a branch that are read at most. */
+const MAX_PUSHES = 1_000;
+
+/** Reads all pushes of a branch. @throws Error when there are more than can be read: an account that is not known may be among them. */
 async function pushersOf(client: Client, repo: RepoRef, branch: string): Promise<string[]> {
   const query = { ...paramsOf(repo), ref: `refs/heads/${branch}`, per_page: PAGE };
-  const { data } = await client.rest.repos.listActivities(query);
-  return [...new Set(data.flatMap(({ actor }) => actor?.login ?? []))];
+  let count = 0;
+  const logins = await client.paginate(client.rest.repos.listActivities, query, ({ data }, done) => {
+    count += data.length;
+    if (count > MAX_PUSHES) done();
+    return data.flatMap(({ actor }) => actor?.login ?? []);
+  });
+  if (count > MAX_PUSHES) throw new Error(`the branch ${branch} has more than ${MAX_PUSHES} pushes`);
+  return [...new Set(logins)];
 }
 
 /** Rules of a ruleset under which no one pushes to the branch without a pull request, or at all. */
