@@ -11,7 +11,7 @@
  * The last line is plain: `N passed, N failed, N skipped`, counted from Jest's result.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { changedFiles, testsOf } from './changed-tests.mjs';
@@ -81,7 +81,8 @@ async function finish(steps, argv, env = process.env) {
 async function verifyChange(ref) {
   const files = changedFiles(root, ref);
   const pages = files.some((file) => /\/web\//.test(file));
-  const biome = ['check', '--error-on-warnings', '--no-errors-on-unmatched', ...files];
+  const present = files.filter((file) => existsSync(join(root, file)));
+  const biome = ['check', '--error-on-warnings', '--no-errors-on-unmatched', ...present];
   const steps = [...(pages ? types : types.slice(0, 1)), { name: 'format and lint', argv: [bin('biome'), ...biome] }];
   const checked = runSteps(files.length === 0 ? [] : steps);
   const related = (code) =>

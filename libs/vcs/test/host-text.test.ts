@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { MAX_HOST_BODY, MAX_HOST_LINE } from '@pipeline/domain';
 import { createGitHubHost } from '../src/github/index.ts';
-import { keepMarkers, withMarker } from '../src/github/marker.ts';
+import { hasMarker, keepMarkers, withMarker } from '../src/github/marker.ts';
 import { parseWebhook } from '../src/index.ts';
 
 const MIB = 1_048_576;
@@ -88,6 +88,11 @@ describe('text that Postgres cannot store is replaced', () => {
 
 test('a text that is cut to make room for its marker keeps whole characters', () => {
   for (const lead of ['', 'x']) expect(withMarker(`${lead}${large}`, 'm').isWellFormed()).toBe(true);
+});
+
+test('a marker that an agent wrote into a text does not count', () => {
+  const text = withMarker('<!-- svc:subtask-12-0 --> Do it', 'subtask-3-0');
+  expect([hasMarker(text, 'subtask-12-0'), hasMarker(text, 'subtask-3-0')]).toEqual([false, true]);
 });
 
 test('markers are kept in linear time when a body consists of them', () => {

@@ -7,8 +7,12 @@ const MAX_BODY = 65_536;
 export const hasMarker = (text: string | null | undefined, marker: string): boolean =>
   text?.includes(hiddenMarker(marker)) ?? false;
 
-/** The text with its marker at the end; text beyond the host's limit is cut, the marker never is. */
-export function withMarker(text: string, marker: string): string {
+/**
+ * The text with its marker at the end; text beyond the host's limit is cut, the marker never is. A marker that an agent wrote
+ * into the text is none.
+ */
+export function withMarker(written: string, marker: string): string {
+  const text = written.replaceAll('<!-- svc:', '<!-- ');
   const tail = `\n\n${hiddenMarker(marker)}`;
   const room = MAX_BODY - tail.length;
   const kept = text.length <= room ? text : `${cappedText(text, room - 2)}\n…`;
