@@ -23,12 +23,12 @@ describe.each(FORMS)('a secret that is %s', (_, text) => {
   const secrets = new KnownSecrets([KEY]);
   const bytes = Buffer.from(`before ${text} after`);
 
-  test('is found in files, also where their parts divide it', async () => {
+  test('a known value is found in files, also where their parts divide it', async () => {
     expect(await secrets.areIn(Readable.from([bytes]))).toBe(true);
     expect(await secrets.areIn(Readable.from([...bytes].map((byte) => Buffer.from([byte]))))).toBe(true);
   });
 
-  test('is redacted in all texts of a value', () => {
+  test('a known value is redacted in all texts of an object', () => {
     const redacted = secrets.redact({ title: `before ${text} after`, lines: [1, null, text] });
     expect(redacted).toEqual({
       title: expect.stringMatching(/^before .*\[redacted\].* after$/),

@@ -45,7 +45,7 @@ export interface AgentRun {
   /** User and home folder of the task. */
   owner: TaskUser;
   prompt: string;
-  /** What must leave neither with texts nor with files. */
+  /** Values that leave neither with texts nor with files. */
   secrets: KnownSecrets;
   limits: RunLimits;
   /** Extension data of the prompt. */

@@ -7,7 +7,7 @@ import type { Box } from '../sandbox/sandbox.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
-/** What the setup command left there may lead to another place. Arguments: a name of the home folder, the file. */
+/** Writes a login in the place of what the setup command left. Arguments: a name of the home folder, the file. */
 const WRITE = 'umask 077; rm -rf "$1"; mkdir -p "$(dirname "$2")"; cat > "$2"';
 const ADD = 'umask 077; mkdir -p "$(dirname "$2")"; cat > "$2"';
 const LIMITS = { maxBytes: 1_000, timeoutMs: 20_000 };

@@ -82,7 +82,7 @@ const layersOf = (issue: string): Layer[] => [
 export const checkPages = (widths: readonly number[]): void =>
   inBrowser('the dashboard', () => {
     test.each([...widths])(
-      'has no findings of axe, no refused resource and no sideways scroll at %d px',
+      'every page has no findings of axe, no refused resource and no sideways scroll at %d px',
       async (width) => {
         const { page, complaints } = await open(width, 'light');
         await page.goto(address());
