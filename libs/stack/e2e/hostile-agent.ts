@@ -63,15 +63,6 @@ async function attackIn(box: Box, scene: Scene): Promise<void> {
       'key in a title, a body or a transcript',
       [KEY, Buffer.from(KEY).toString('base64')].some((form) => (bodies + all).includes(form)),
     );
-    const pulls = await scene.store.pulls();
-    noEffect(
-      'branch of another issue',
-      issues.some((issue) => pulls.filter((pull) => pull.issue === issue).length !== 1),
-    );
-    noEffect(
-      'messages of 10 MB',
-      texts.some(({ text }) => text.length > 100_000),
-    );
     const costs = await scene.store.rows<{ cost: string }>('select coalesce(max(cost_usd), 0) cost from issues');
     noEffect('invented price', Number(costs[0]?.cost) > 1_000);
   } catch (error) {

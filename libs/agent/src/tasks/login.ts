@@ -7,9 +7,9 @@ import type { Box } from '../sandbox/sandbox.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
-/** Writes a login in the place of what the setup command left. Arguments: a name of the home folder, the file. */
-const WRITE = 'umask 077; rm -rf "$1"; mkdir -p "$(dirname "$2")"; cat > "$2"';
-const ADD = 'umask 077; mkdir -p "$(dirname "$2")"; cat > "$2"';
+/** Removes what the setup command left under a name of the home folder: a link there leads to another place. */
+const CLEAR = 'rm -rf -- "$1"';
+const WRITE = 'umask 077; mkdir -p "$(dirname "$1")"; cat > "$1"';
 const LIMITS = { maxBytes: 1_000, timeoutMs: 20_000 };
 
 export interface LoginPlaces {
@@ -29,15 +29,15 @@ export async function copyLogin({ login }: AgentPreset, { env, from, to, box }: 
   if (login === null) return;
   const { folder, variable, files } = login;
   const settings = (variable === null ? undefined : env[variable]) ?? join(from, folder);
-  const [top = folder] = folder.split('/');
-  let script = WRITE;
+  const run = async (script: string, path: string, input = '') => {
+    const command = ['/bin/sh', '-euc', script, 'sh', path] as const;
+    const { exitCode, stderr } = await box.run({ command, env: CONFINER_ENV, cwd: to }, { ...LIMITS, input });
+    if (exitCode !== 0) throw new Error(`the login could not be copied to ${path}: ${stderr}`);
+  };
+  await run(CLEAR, join(to, folder.split('/')[0] ?? folder));
   for (const name of files) {
     const input = await readRegular(join(settings, name));
-    if (input === null) continue;
-    const command = ['/bin/sh', '-euc', script, 'sh', join(to, top), join(to, folder, name)] as const;
-    script = ADD;
-    const { exitCode, stderr } = await box.run({ command, env: CONFINER_ENV, cwd: to }, { ...LIMITS, input });
-    if (exitCode !== 0) throw new Error(`the login ${name} could not be copied: ${stderr}`);
+    if (input !== null) await run(WRITE, join(to, folder, name), input);
   }
 }
 

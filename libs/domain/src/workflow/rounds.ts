@@ -57,7 +57,7 @@ export function roundOf({ from, trigger }: Pick<Decision, 'from' | 'trigger'>, c
   return `${from} ${trigger}`;
 }
 
-/** Returns whether rounds are counted anew after this trigger. */
+/** Returns whether rounds are counted from zero after this trigger. */
 export const endsRounds = (trigger: Trigger): boolean => OF_PERSONS.includes(trigger);
 
 /** The block of an issue that has begun as many rounds on an edge as its repo allows. */

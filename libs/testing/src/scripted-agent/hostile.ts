@@ -78,9 +78,5 @@ export default function hostile(turn: Turn): StepInput[] {
   if (taskType === 'develop') return develop(turn);
   if (taskType === 'analyze')
     return [{ usage: { inputTokens: 10, outputTokens: 1, costUsd: 1e6 } }, end('analyzed', {})];
-  if (taskType === 'plan') return [end('planned', { plan: 'Add a file.', plannedFiles: ['hostile.txt'] })];
-  return [
-    { say: 'x'.repeat(10_000_000) },
-    end('needs-human', { reason: `See ${MODEL_KEY}.`, findings: ['y'.repeat(1_000_000)] }),
-  ];
+  return [end('planned', { plan: 'Add a file.', plannedFiles: ['hostile.txt'] })];
 }
