@@ -234,6 +234,17 @@ test('a container of agents works on one task, in its own process namespace, and
   expect(spec).not.toHaveProperty('shareProcessNamespace');
 });
 
+test('the first process of a container of agents is the worker, which removes the keys from its environment', () => {
+  const { command = [] } = containerOf(everything, 'agent');
+  expect(command[2]?.split('; ').at(-1)).toBe('exec node /app/bin/main.cjs "$@"');
+  const { services } = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
+    services: Record<string, object>;
+  };
+  // Without an init process and without another entry point than that of the image.
+  expect(services.agent).toMatchObject({ init: false });
+  expect(services.agent).not.toHaveProperty('entrypoint');
+});
+
 test('the proxy of agents compares names alone, and connects to no plain address', () => {
   const rules = readFileSync(join(ROOT, 'deploy/agent/squid.conf'), 'utf8').split('\n');
   expect(rules.filter((rule) => /^acl \S+ dst/.test(rule)).every((rule) => / dstdom\S+ -n /.test(rule))).toBe(true);

@@ -42,7 +42,8 @@ export async function checkAgent(agent: AgentPreset, settings: CheckSettings): P
   if (findProgram(agent.command[0], env.PATH ?? '') === null) throw new Error(missingProgram(agent));
   const root = mkdtempSync(join(tmpdir(), 'pipeline-agent-check-'));
   if (sandbox.user !== null) chownSync(root, sandbox.user.uid, sandbox.user.gid);
-  const box = sandbox.open({ writable: [root], readable: [], network: true });
+  const access = { writable: [root], readable: [], network: true };
+  const box = sandbox.open(access);
   try {
     await copyLogin(agent, { env, from: settings.home, to: root, box });
     const task = { user: sandbox.user, home: root };
@@ -56,7 +57,8 @@ export async function checkAgent(agent: AgentPreset, settings: CheckSettings): P
     return await withDeadline(greeted, START_WITHIN_MS, `the start of the agent ${agent.name}`);
   } finally {
     await box.end();
-    await box.run({ command: ['find', root, '-mindepth', '1', '-delete'], env: CONFINER_ENV, cwd: root }, LIMITS);
+    const remove = ['find', root, '-mindepth', '1', '-delete'] as const;
+    await sandbox.open(access).run({ command: remove, env: CONFINER_ENV, cwd: root }, LIMITS);
     rmdirSync(root);
   }
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { AGENTS, agentOf } from '../src/agents/presets.ts';
 import { Mirror } from '../src/git/mirror.ts';
 import type { Sandbox } from '../src/sandbox/sandbox.ts';
 import { AgentBench, BOXES } from './agent-bench.ts';
@@ -126,6 +127,26 @@ describe.each(BOXES)('in the box $name', ({ box: sandbox }) => {
     for (const { texts } of [first, second]) expect(texts.join('\n')).toMatch(/exit 0\nhome /);
     expect(second.texts.join('\n')).not.toContain(`home ${bench.dir}\n`);
     expect(readFileSync(join(bench.dir, '.claude/settings.json'), 'utf8')).toBe('{}');
+  });
+});
+
+describe.each(BOXES)('the login of the operator in the box $name', ({ box: sandbox }) => {
+  test('is not written through a link that the setup command left', async () => {
+    await mkdir(join(bench.dir, '.claude'));
+    await writeFile(join(bench.dir, '.claude/.credentials.json'), 'of the operator\n');
+    const setupCommand = 'mkdir shown; ln -s "$PWD/shown" "$HOME/.claude"';
+    const repo = { ...bench.task('develop').payload.repo, setupCommand };
+    const command = 'cat "$HOME/.claude/.credentials.json"; echo two > data/list.txt';
+    const script = { turns: [[{ run: { command } }, SUBMITTED]] };
+    const agent = { ...agentOf(await bench.agent(script)), login: AGENTS.claude.login };
+    const route = () => ({ agent, model: null, mode: null });
+    const { verdict, texts } = await bench.run(bench.task('develop', { repo }), script, {
+      sandbox: sandbox as Sandbox,
+      policy: ALLOW_ALL,
+      route,
+    });
+    expect(texts.join('\n')).toContain('of the operator');
+    expect(verdict).toMatchObject({ outcome: 'submitted', result: { changedFiles: ['data/list.txt'] } });
   });
 });
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { CreateTerminalRequest } from '@agentclientprotocol/sdk/unstable';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -15,6 +15,9 @@ import { Terminals } from '../src/session/terminals.ts';
 import { BOXES, BUBBLEWRAP } from './agent-bench.ts';
 
 const PATH = '/usr/bin:/bin';
+/** An ELF program of 32 bits that ends with 0. */
+const EXIT_OF_32_BITS =
+  'f0VMRgEBAQAAAAAAAAAAAAIAAwABAAAAVIAECDQAAAAAAAAAAAAAADQAIAABACgAAAAAAAEAAAAAAAAAAIAECACABAhdAAAAXQAAAAUAAAAAEAAAuAEAAAAx282A';
 const LIMITS = { maxBytes: 100_000, timeoutMs: 60_000 };
 const whenConfined = BUBBLEWRAP === null ? test.skip : test;
 
@@ -77,6 +80,13 @@ describe.each(BOXES)('a program in the box $name', ({ box: sandbox }) => {
     await agent.ended;
   });
 
+  test('is not started when its box has ended', async () => {
+    const { box, tree, run } = await open();
+    await box.end();
+    await expect(run('touch late')).rejects.toThrow('the box of the task has ended');
+    expect(() => box.start({ command: ['true'], env: { PATH }, cwd: tree }, 'ignore')).toThrow('has ended');
+  });
+
   test('ends with its box when it has left session and process group', async () => {
     const { box, tree } = await open();
     const args = `sleep ${mark()}`;
@@ -110,6 +120,26 @@ describe('bubblewrap', () => {
       expect(output).toContain("GIVEN=it's given");
     },
   );
+
+  whenConfined(
+    'refuses a program the keys of the worker, the memory of others and rare parts of the kernel',
+    async () => {
+      const calls = {
+        x64: ['250, 0, -3, 0', '101, 0, 0, 0, 0', '425, 1, 0', '321, 0, 0, 0', '272, 0', '0x40000027'],
+        arm64: ['219, 0, -3, 0', '117, 0, 0, 0, 0', '425, 1, 0', '280, 0, 0, 0', '97, 0'],
+      }[process.arch as 'x64'];
+      const script = calls.map((call) => `print syscall(${call}) < 0 ? $!+0 : "done", "\n";`).join('');
+      const output = await outputOf(BUBBLEWRAP as Sandbox, { command: 'perl', args: ['-e', script] });
+      expect(output.trim().split('\n')).toEqual(calls.map(() => `${constants.errno.EPERM}`));
+    },
+  );
+
+  const onX64 = process.arch === 'x64' ? whenConfined : test.skip;
+  onX64('kills a program of 32 bits, whose system calls have other numbers', async () => {
+    const command = `echo ${EXIT_OF_32_BITS} | base64 -d > exit; chmod +x exit; ./exit; echo "status $?"`;
+    const output = await outputOf(BUBBLEWRAP as Sandbox, { command });
+    expect(output).toContain(`status ${128 + constants.signals.SIGSYS}`);
+  });
 
   whenConfined('is never root, inside and outside', async () => {
     const sandbox = BUBBLEWRAP as Sandbox;

@@ -23,6 +23,10 @@ beforeAll(async () => {
   symlinkSync('/etc', join(root, 'tree/etc'));
   symlinkSync('src', join(root, 'tree/code'));
   symlinkSync('loop', join(root, 'tree/loop'));
+  symlinkSync('new.ts', join(root, 'tree/own-missing'));
+  symlinkSync('/no/such/file', join(root, 'tree/missing'));
+  symlinkSync('missing/below', join(root, 'tree/more-missing'));
+  symlinkSync('/etc/passwd/below', join(root, 'tree/below-file'));
   bench = await AgentBench.open();
 });
 afterAll(async () => {
@@ -42,6 +46,12 @@ describe('paths', () => {
     ['etc/passwd', false],
     ['/etc/passwd', false],
     ['..a/b', true],
+    ['own-missing', true],
+    ['loop', true],
+    // What does not exist outside is outside, like what exists.
+    ['missing', false],
+    ['more-missing/x', false],
+    ['below-file', false],
   ])('%s is inside: %s', (path, inside) => expect(isInside(join(root, 'tree'), path)).toBe(inside));
 
   test.each([

@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger, type Logger } from '@pipeline/runtime';
@@ -68,6 +68,7 @@ export async function runProgram(program: Program): Promise<void> {
   const { command, options, version } = program;
   const refuse = (message: string): never => command.error(`error: ${message}`, { exitCode: EXIT_CONFIG });
   const { token, secrets, env } = takeSecrets(program, refuse);
+  closeInherited();
   // The default is in a world-writable folder, and the work directory is transferred to that user.
   const isDefaultFolder = command.getOptionValueSource('workDir') === undefined;
   if (options.user !== undefined && isDefaultFolder) refuse('--user requires --work-dir');
@@ -166,6 +167,28 @@ function tokenFromFd(fd: number): string {
   // Closing frees the lowest number; the next opened file must not become standard input.
   if (fd === 0) openSync('/dev/null', 'r');
   return token;
+}
+
+const CLOSE_ON_EXEC = 0o2000000;
+
+/**
+ * Closes descriptors that the process inherited beside the standard ones, which its programs would inherit in turn: Node.js
+ * marks as its own only those up to the first unused number above 15.
+ */
+function closeInherited(): void {
+  if (process.platform !== 'linux') return;
+  for (const fd of readdirSync('/proc/self/fd').map(Number)) if (fd > 2 && isInheritable(fd)) closeSync(fd);
+}
+
+/** Returns whether programs that this process starts have the descriptor. */
+function isInheritable(fd: number): boolean {
+  try {
+    const [, flags = ''] = readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8').split('flags:');
+    return (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
+  } catch {
+    // The listed folder itself is closed.
+    return false;
+  }
 }
 
 /** Returns whether the process was started by `restartHidden`. */

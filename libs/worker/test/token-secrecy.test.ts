@@ -37,10 +37,12 @@ interface Start {
   args?: string[];
   env?: Record<string, string>;
   stdin?: number | 'ignore';
+  /** Commands of the shell that starts the runner. */
+  before?: string;
 }
 
 /** Runs the attack as the program of a worker. @returns what it found, and the runner's own output. */
-async function attack({ args = [], env = { WORKER_TOKEN: TOKEN }, stdin = 'ignore' }: Start = {}) {
+async function attack({ args = [], env = { WORKER_TOKEN: TOKEN }, stdin = 'ignore', before = '' }: Start = {}) {
   bench.service.add('develop');
   const path = join(bench.dir, 'findings.json');
   const script = join(bench.dir, 'attack.mjs');
@@ -50,8 +52,8 @@ async function attack({ args = [], env = { WORKER_TOKEN: TOKEN }, stdin = 'ignor
   const command = `'${process.execPath}' '${script}' "$RUNNER" '${path}'`;
   const common = ['--server', bench.service.url, '--tasks', 'develop', '--once', '--work-dir', join(bench.dir, 'work')];
   const started = spawn(
-    '/bin/sh',
-    ['-c', 'RUNNER=$$ exec "$0" "$@"', process.execPath, MAIN, ...common, '--exec', command, ...args],
+    '/bin/bash',
+    ['-c', `${before}\nRUNNER=$$ exec "$0" "$@"`, process.execPath, MAIN, ...common, '--exec', command, ...args],
     {
       env: { PATH: process.env.PATH ?? '', ...env },
       stdio: [stdin, 'pipe', 'pipe'],
@@ -95,6 +97,14 @@ describe('a program under --exec', () => {
     expect(findings).toEqual([]);
     expect(bench.service.of('registerWorker')[0]?.authorization).toBe(`Bearer ${TOKEN}`);
   });
+});
+
+test('a descriptor that is open at the start of the runner is open in no program', async () => {
+  const path = join(bench.dir, 'secret');
+  writeFileSync(path, 'wrk_at_ofanotherprogram');
+  // Node.js closes only numbers below the first unused one above 15 in its children.
+  const { findings } = await attack({ before: `exec 100< '${path}'; rm '${path}'` });
+  expect(findings).toEqual([]);
 });
 
 test('refuses a token that is on the command line', async () => {

@@ -4,6 +4,7 @@ import { CONFINER_ENV, envText, initCommand, type Launch, type RunAs, type TaskP
 import { pathFolders } from '../agents/problems.ts';
 import { forwarded } from './egress.ts';
 import { type BoxAccess, ProcessBox, type Sandbox } from './sandbox.ts';
+import { seccompFilter } from './seccomp.ts';
 
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/opt', '/etc', '/nix'];
 
@@ -19,8 +20,14 @@ export interface BubblewrapOptions {
   egress: string | null;
 }
 
-/** Namespaces of a program: nothing in them has a right outside, and all of it ends with their first process. */
+const FILTER = seccompFilter();
+
+/**
+ * Namespaces of a program: nothing in them has a right outside, and all of it ends with their first process. The filter of
+ * system calls is in descriptor 5.
+ */
 const NAMESPACES = [
+  ...(FILTER === null ? [] : ['--seccomp', '5']),
   ...['--die-with-parent', '--new-session', '--as-pid-1'],
   ...['--unshare-user', '--disable-userns', '--cap-drop', 'ALL'],
   ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
@@ -51,7 +58,7 @@ export function bubblewrap(options: BubblewrapOptions): Sandbox {
       return {
         command: [program, '--args', '4', '--', ...(asUser?.command ?? []), ...initCommand(run)],
         env: CONFINER_ENV,
-        inputs: [envText(run.env), bwrap.map((word) => `${word}\0`).join('')],
+        inputs: [envText(run.env), bwrap.map((word) => `${word}\0`).join(''), FILTER ?? ''],
         isNamespace: true,
         takesSigterm: false,
       };

@@ -21,10 +21,11 @@ export interface BoxAccess {
 
 /** Place where programs of one task run. Nothing of them outlives it. */
 export interface Box {
+  /** @throws Error after the end of the box. */
   start(program: TaskProgram, stdin: 'pipe' | 'ignore'): RunningProgram;
   /** Starts a program and returns its output. @throws Error like `outputOf`. */
   run(program: TaskProgram, limits: ProgramLimits): Promise<FinishedProgram>;
-  /** Ends all programs, in a namespace with everything that they started, and waits for their end. */
+  /** Ends all programs, in a namespace with everything that they started, and waits for their end. No other one starts. */
   end(): Promise<void>;
 }
 
@@ -44,12 +45,14 @@ export interface Sandbox {
 export class ProcessBox implements Box {
   readonly #launch: (program: TaskProgram) => Launch;
   readonly #running = new Set<ContainedProcess>();
+  #hasEnded = false;
 
   constructor(launch: (program: TaskProgram) => Launch) {
     this.#launch = launch;
   }
 
   start(program: TaskProgram, stdin: 'pipe' | 'ignore'): ContainedProcess {
+    if (this.#hasEnded) throw new Error('the box of the task has ended');
     const started = new ContainedProcess(this.#launch(program), stdin);
     this.#running.add(started);
     const over = () => void this.#running.delete(started);
@@ -57,11 +60,12 @@ export class ProcessBox implements Box {
     return started;
   }
 
-  run(program: TaskProgram, limits: ProgramLimits): Promise<FinishedProgram> {
+  async run(program: TaskProgram, limits: ProgramLimits): Promise<FinishedProgram> {
     return outputOf(this.start(program, 'pipe'), limits);
   }
 
   async end(): Promise<void> {
+    this.#hasEnded = true;
     const running = [...this.#running];
     for (const each of running) each.kill();
     await Promise.allSettled(running.map(({ ended }) => ended));

@@ -1,19 +1,34 @@
-import { realpathSync } from 'node:fs';
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
-/** Returns the path with all symbolic links of its existing part resolved; the rest may not exist yet. */
+/** Links that a path may lead through, as in Linux. */
+const MAX_LINKS = 40;
+
+/**
+ * Returns the path with all symbolic links resolved, also those that lead to what does not exist or cannot be read: the result
+ * is on the same side of the root of a work tree, whatever exists outside. A loop of links leads nowhere.
+ */
 export function realPath(path: string): string {
   let existing = resolve(path);
   const missing: string[] = [];
-  for (;;) {
+  for (let links = 0; links <= MAX_LINKS; ) {
     try {
       return join(realpathSync(existing), ...missing);
-    } catch (error) {
-      // A loop of links, or a file in place of a folder, leads nowhere.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(existing) === existing) return resolve(path);
-      missing.unshift(existing.slice(dirname(existing).length).replace(/^\/+/, ''));
-      existing = dirname(existing);
+    } catch {
+      const target = targetOf(existing);
+      if (target === null) missing.unshift(basename(existing));
+      else links += 1;
+      existing = target ?? dirname(existing);
     }
+  }
+  return join(existing, ...missing);
+}
+
+function targetOf(link: string): string | null {
+  try {
+    return resolve(realpathSync(dirname(link)), readlinkSync(link));
+  } catch {
+    return null;
   }
 }
 

@@ -2,7 +2,7 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import type { Readable, Writable } from 'node:stream';
+import { type Duplex, PassThrough, type Readable, type Writable } from 'node:stream';
 import { sleep, withDeadline } from '@pipeline/runtime';
 
 /** A program of a task with its whole environment. */
@@ -17,8 +17,8 @@ export interface TaskProgram {
 export interface Launch {
   command: readonly [string, ...string[]];
   env: Readonly<Record<string, string>>;
-  /** Texts for the descriptors 3, 4, …: the command line is public. */
-  inputs: readonly string[];
+  /** What the descriptors 3, 4, … contain: the command line is public. */
+  inputs: readonly (string | Buffer)[];
   uid?: number;
   gid?: number;
   /** True = the child of the started process is the first process of a namespace: everything in it ends with it. */
@@ -89,13 +89,6 @@ export class ContainedProcess {
     const child = spawn(program, args, { cwd: '/', env: { ...env }, detached: true, stdio, ...as });
     this.#child = child;
     this.#launch = launch;
-    this.stdin = child.stdin;
-    this.stdout = child.stdout as Readable;
-    this.stderr = child.stderr as Readable;
-    // Programs need not read their input, and one that could not be started reads nothing.
-    child.stdin?.on('error', () => undefined);
-    for (const [index, text] of inputs.entries())
-      (child.stdio[index + 3] as Writable | undefined)?.on('error', () => undefined).end(text);
     this.ended = new Promise((resolve, reject) => {
       child.once('error', (error) => {
         this.#isOver = true;
@@ -108,6 +101,15 @@ export class ContainedProcess {
       });
     });
     this.ended.catch(() => undefined);
+    // Without free descriptors the child has no streams.
+    const streams = (child.stdio ?? []) as readonly unknown[];
+    this.stdin = stdin === 'ignore' ? null : ((child.stdin ?? closed()) as Writable);
+    this.stdout = child.stdout ?? closed();
+    this.stderr = child.stderr ?? closed();
+    // Programs need not read their input, and one that could not be started reads nothing.
+    this.stdin?.on('error', () => undefined);
+    for (const [index, input] of inputs.entries())
+      (streams[index + 3] as Writable | undefined)?.on('error', () => undefined).end(input);
   }
 
   get pid(): number | undefined {
@@ -155,6 +157,8 @@ export class ContainedProcess {
     }
   }
 }
+
+const closed = (): Duplex => new PassThrough().destroy();
 
 /** A shell reports the signal that ended a program in its exit code. */
 function endOf(exitCode: number | null, signal: string | null): ChildEnd {
