@@ -8,11 +8,11 @@
  * node:http pays for every lazy export of it, undici among them: 20 ms of each start.
  */
 import { execFileSync } from 'node:child_process';
-import { cp, mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
-import { apart, ascii, fewTypes, noExemplars, oneLocale, requireAscii, unused } from './bundle/plugins.mjs';
+import { apart } from './bundle-apart.mjs';
 
 const root = join(import.meta.dirname, '..');
 
@@ -76,12 +76,12 @@ async function bundle({ programs, web, files, format = 'cjs' }, out) {
   const outputs = await built({
     ...options,
     entryPoints: programs,
-    plugins: [ascii, oneLocale, ...(web ? [unused, fewTypes, noExemplars] : []), separate.plugin],
+    plugins: [separate.plugin],
   });
   // The OAuth library finds its models by the names of their classes. Elsewhere to set them would cost each request as well.
   const libraries = separate.entryPoints(outputs);
   if (Object.keys(libraries).length > 0) {
-    Object.assign(outputs, await built({ ...options, entryPoints: libraries, keepNames: true, plugins: [ascii] }));
+    Object.assign(outputs, await built({ ...options, entryPoints: libraries, keepNames: true }));
   }
   for (const [file, { bytes }] of Object.entries(outputs)) {
     if (file.endsWith('.map')) await rename(join(root, file), join(maps, basename(file)));
@@ -96,13 +96,9 @@ async function bundle({ programs, web, files, format = 'cjs' }, out) {
   await cp(join(root, web, 'dist'), join(out, 'web', 'dist'), { recursive: true });
 }
 
-/** @returns what was written, by path from the root. @throws Error for a program that is not ASCII. */
+/** @returns what was written, by path from the root. */
 async function built(options) {
-  const { metafile } = await build(options);
-  for (const file of Object.keys(metafile.outputs)) {
-    if (/\.[cm]js$/.test(file)) requireAscii(file, await readFile(join(root, file)));
-  }
-  return metafile.outputs;
+  return (await build(options)).metafile.outputs;
 }
 
 function optionsOf(format, outdir) {

@@ -1,5 +1,5 @@
 import { ROLES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { memberRoutes } from './accounts/browser-members.ts';
 import { change, get, inOrg, OrgQuery, orgErrors } from './accounts/browser-route.ts';
 import { Bootstrap } from './accounts/hosted-bootstrap.ts';

@@ -7,7 +7,6 @@ import {
   STATES,
   type WorkflowSnapshot,
 } from '../src/index.ts';
-import { built } from '../src/lazy-zod.ts';
 import { GENERATED, table } from './markdown.ts';
 import { metricsPage } from './metrics-page.ts';
 
@@ -24,7 +23,7 @@ export const referenceDocuments = (): Record<string, string> => ({
  * editors support.
  */
 function configSchema(): string {
-  const schema = z.toJSONSchema(built(PipelineConfig), { io: 'input', target: 'draft-7' });
+  const schema = z.toJSONSchema(PipelineConfig, { io: 'input', target: 'draft-7' });
   const titled = { $schema: schema.$schema, title: 'Pipeline configuration (PIPELINE_CONFIG)', ...schema };
   return `${JSON.stringify(titled, null, 2)}\n`;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { z } from './lazy-zod.ts';
+import { z } from 'zod';
 import { MINUTE_MS } from './windows.ts';
 
 /** Task types whose agents can be compared: those that move an issue and that an agent does. */

@@ -1,4 +1,4 @@
-import { z } from './lazy-zod.ts';
+import { z } from 'zod';
 
 /** The windows of the analytics routes (interface: Pipeline analytics). */
 export const WINDOWS = ['1h', '6h', '12h', '24h', '48h', '7d'] as const;

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { Writable } from 'node:stream';
 import { checkedFetch, defineSurface, healthRoutes, pageQuery, rawBody, route } from '@pipeline/contract';
 import { AppError } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
 import { createLogger, createMetrics } from '@pipeline/runtime';
+import { z } from 'zod';
 import { type AppOptions, createApp, type HandlersOf, listen, serviceHandlers } from '../src/index.ts';
 
 const base = { auth: 'operator', tags: ['Things'], summary: 'A thing', description: 'For tests.' } as const;

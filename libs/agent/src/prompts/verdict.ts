@@ -1,6 +1,5 @@
 import type { ClaimedTask } from '@pipeline/contract';
 import { OUTCOME_RESULTS, OUTCOMES_OF, type OutcomeName, type TaskType } from '@pipeline/domain';
-import { built } from '@pipeline/domain/zod';
 import { z } from 'zod';
 
 /** The answer of an agent: an outcome with the fields that the agent decides. */
@@ -36,7 +35,7 @@ const MEANINGS: Partial<Record<OutcomeName, string>> = {
 /** Returns the part of a prompt that requests the verdict, with the JSON schema of every possible outcome. */
 export function verdictRequest(taskType: TaskType): string {
   const outcomes = OUTCOMES_OF[taskType].map((outcome) => {
-    const schema = z.toJSONSchema(built(AGENT_RESULTS[outcome]), { io: 'input', unrepresentable: 'any' });
+    const schema = z.toJSONSchema(AGENT_RESULTS[outcome], { io: 'input', unrepresentable: 'any' });
     const { $schema: _, ...shown } = schema;
     return `- "${outcome}": ${MEANINGS[outcome] ?? ''} Schema of result: ${JSON.stringify(shown)}`;
   });

@@ -1,4 +1,4 @@
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import type { DeclaredError } from '../wire/route.ts';
 
 /** Properties that the routes of the customers' pages have in common. */

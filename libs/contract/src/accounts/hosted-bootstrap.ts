@@ -1,5 +1,5 @@
 import { ROLES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { RepoQuery, read, repoNotFound } from '../repos/hosted-read.ts';
 import { Timestamp } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';

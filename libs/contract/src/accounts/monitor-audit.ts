@@ -1,5 +1,5 @@
 import { AUDIT_CURSOR, PAGE_RULES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { Timestamp } from '../wire/envelopes.ts';
 import { pageQuery } from '../wire/paging.ts';
 import { route } from '../wire/route.ts';

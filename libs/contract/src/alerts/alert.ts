@@ -1,5 +1,5 @@
 import { ALERT_DETECTORS, ALERT_SEVERITIES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { Timestamp } from '../wire/envelopes.ts';
 
 /** interface: Alert. */

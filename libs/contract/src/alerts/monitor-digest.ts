@@ -1,5 +1,5 @@
 import { type DailyDigest as DomainDigest, KPI_MAGNITUDES, KPIS } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { route } from '../wire/route.ts';
 
 const count = z.int().nonnegative();

@@ -1,5 +1,5 @@
 import { KPI_MAGNITUDES, KPIS } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { PolledAt, Timestamp } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';
 

@@ -1,5 +1,5 @@
 import { ALERT_DETECTORS, ALERT_SEVERITIES, type Alert as DomainAlert, isStorable } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { PaginatedResponse } from '../wire/envelopes.ts';
 import { pageQuery } from '../wire/paging.ts';
 import { issueNumberText, slugText } from '../wire/parameter-texts.ts';

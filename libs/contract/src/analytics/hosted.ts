@@ -1,5 +1,5 @@
 import { ERROR_CLASSES, STATES, TASK_TYPES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { CostByWindow } from '../costs/by-window.ts';
 import { RepoQuery, read, repoNotFound } from '../repos/hosted-read.ts';
 import { Timestamp } from '../wire/envelopes.ts';

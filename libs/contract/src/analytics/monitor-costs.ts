@@ -1,5 +1,5 @@
 import { COST_WINDOWS } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { UnreportedCosts } from '../costs/by-window.ts';
 import { CostSummary } from '../costs/summary.ts';
 import { Timestamp } from '../wire/envelopes.ts';

@@ -1,5 +1,5 @@
 import { AGENT_STATUSES, DASHBOARD_STATUSES, STATES, type State } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { Alert } from '../alerts/alert.ts';
 import { CostByWindow } from '../costs/by-window.ts';
 import { TenantBudgetDashboard } from '../costs/tenant-budgets.ts';

@@ -1,5 +1,5 @@
 import { PAGE_RULES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { PaginatedResponse, Timestamp } from '../wire/envelopes.ts';
 import { pageQuery } from '../wire/paging.ts';
 import { integerText } from '../wire/parameter-texts.ts';

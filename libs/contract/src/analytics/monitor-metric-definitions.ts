@@ -1,5 +1,5 @@
 import { type MetricDefinition as Definition, METRIC_GROUPS, METRIC_UNITS } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { UnpaginatedResponse } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';
 

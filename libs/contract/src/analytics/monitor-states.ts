@@ -1,5 +1,5 @@
 import { BUCKETS, SINCE_VALUES, STATES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { Timestamp } from '../wire/envelopes.ts';
 import { clamped } from '../wire/paging.ts';
 import { route } from '../wire/route.ts';

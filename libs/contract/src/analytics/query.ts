@@ -1,5 +1,5 @@
 import { WINDOWS } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { slugText } from '../wire/parameter-texts.ts';
 
 /** Scope parameters: a repo, a tenant, or everything. */

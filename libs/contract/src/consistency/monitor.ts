@@ -1,5 +1,5 @@
 import { CONSISTENCY_KINDS, type ConsistencyFinding as DomainFinding } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { CachedPage, withReason } from '../wire/envelopes.ts';
 import { pageQuery } from '../wire/paging.ts';
 import { route } from '../wire/route.ts';

@@ -1,4 +1,4 @@
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { Timestamp } from '../wire/envelopes.ts';
 import { CostByWindow, UnreportedCosts } from './by-window.ts';
 

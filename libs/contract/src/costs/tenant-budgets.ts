@@ -1,5 +1,5 @@
 import { BUDGET_PERCENTS } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { Timestamp } from '../wire/envelopes.ts';
 
 const usd = z.number().nonnegative();

@@ -1,5 +1,5 @@
 import { type DeadLetter as DomainDeadLetter, STATES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { CachedPage, Ok, Timestamp, withReason } from '../wire/envelopes.ts';
 import { pageQuery } from '../wire/paging.ts';
 import { route } from '../wire/route.ts';

@@ -1,4 +1,4 @@
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { issueNumberText } from '../wire/parameter-texts.ts';
 
 const number = issueNumberText('must be a positive integer').meta({

@@ -1,4 +1,4 @@
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { RepoQuery, read, repoNotFound } from '../repos/hosted-read.ts';
 import { PaginatedResponse } from '../wire/envelopes.ts';
 import { pageQuery } from '../wire/paging.ts';

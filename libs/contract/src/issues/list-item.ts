@@ -1,5 +1,5 @@
 import { type IssueListItem as DomainItem, ERROR_CLASSES, LIST_CAPS, STATES, TASK_TYPES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { Timestamp } from '../wire/envelopes.ts';
 
 /** Filter values for the state of listed issues. */

@@ -1,5 +1,5 @@
 import { STATES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { tenantQuery } from '../repos/query.ts';
 import { Ok, REASON_REFUSAL, RequiredReason, withReason } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';

@@ -1,5 +1,5 @@
 import { type BlockedIssueEntry, type ErrorPattern as DomainPattern, STATES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { PolledAt, Timestamp } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';
 

@@ -1,5 +1,5 @@
 import { ERROR_CLASSES, ERROR_CODES, MAX_ISSUE_NUMBER, parseSlug, STATES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { keptText, REASON_REFUSAL, Reason, RequiredReason } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';
 

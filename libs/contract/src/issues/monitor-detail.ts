@@ -1,5 +1,5 @@
 import { ERROR_CLASSES, STATES, TASK_TYPES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { tenantQuery } from '../repos/query.ts';
 import { PaginatedResponse, Timestamp } from '../wire/envelopes.ts';
 import { pageQuery } from '../wire/paging.ts';

@@ -1,5 +1,5 @@
 import { isStorable, MAX_INTEGER, MAX_PLAN, PLAN_STATUSES, STATES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { tenantQuery } from '../repos/query.ts';
 import { PaginatedResponse, REASON_REFUSAL, Reason, RequiredReason, Timestamp } from '../wire/envelopes.ts';
 import { pageQuery } from '../wire/paging.ts';

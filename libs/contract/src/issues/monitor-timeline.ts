@@ -1,4 +1,4 @@
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { tenantQuery } from '../repos/query.ts';
 import { route } from '../wire/route.ts';
 import { anyIssueParams } from './address.ts';

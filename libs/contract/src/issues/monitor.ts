@@ -1,5 +1,5 @@
 import { CHECK_STATES, isStorable } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { UnreportedCosts } from '../costs/by-window.ts';
 import { tenant } from '../repos/query.ts';
 import { PaginatedResponse } from '../wire/envelopes.ts';

@@ -1,5 +1,5 @@
 import { STATES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { UnreportedCosts } from '../costs/by-window.ts';
 import { Timestamp } from '../wire/envelopes.ts';
 import { StateTransition } from './why.ts';

@@ -1,5 +1,5 @@
 import { CHECK_STATES, ERROR_CLASSES, STATES, TASK_TYPES, TRIGGERS, WAIT_KINDS } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { Timestamp } from '../wire/envelopes.ts';
 import { TraceId } from '../wire/trace-id.ts';
 

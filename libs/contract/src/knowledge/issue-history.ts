@@ -1,5 +1,5 @@
 import { ERROR_CLASSES, STATES, TASK_TYPES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { UnreportedCosts } from '../costs/by-window.ts';
 
 /** History of a completed issue, the input of a retrospective. */

@@ -1,4 +1,4 @@
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { anyIssueParams } from '../issues/address.ts';
 import { tenantQuery } from '../repos/query.ts';
 import { Timestamp, UnpaginatedResponse } from '../wire/envelopes.ts';

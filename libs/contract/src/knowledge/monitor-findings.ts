@@ -1,5 +1,5 @@
 import { FINDING_STATUSES, FindingEvidence, SEVERITIES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { anyIssueParams } from '../issues/address.ts';
 import { repoQuery, tenant } from '../repos/query.ts';
 import { keptText, PaginatedResponse, Reason, Timestamp } from '../wire/envelopes.ts';

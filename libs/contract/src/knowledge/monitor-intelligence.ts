@@ -4,7 +4,7 @@ import {
   INTELLIGENCE_SCOPE_KINDS,
   INTELLIGENCE_STATUSES,
 } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { repoQuery } from '../repos/query.ts';
 import {
   keptText,

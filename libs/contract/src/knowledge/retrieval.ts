@@ -7,7 +7,7 @@ import {
   OMISSION_REASONS,
   RETRIEVAL_AGENTS,
 } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { integerText, issueNumberText } from '../wire/parameter-texts.ts';
 
 const number = issueNumberText('must be a positive whole number').transform(Number);

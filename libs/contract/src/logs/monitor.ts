@@ -1,4 +1,4 @@
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { PaginatedResponse, Timestamp } from '../wire/envelopes.ts';
 import { MAX_OFFSET, pageQuery } from '../wire/paging.ts';
 import { issueNumberText } from '../wire/parameter-texts.ts';

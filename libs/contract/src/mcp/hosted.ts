@@ -1,4 +1,4 @@
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { rawBody, route } from '../wire/route.ts';
 
 const KIB = 1024;

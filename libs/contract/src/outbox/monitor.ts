@@ -1,5 +1,5 @@
 import { PROJECTION_STATUSES, ProjectionAction } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { Ok, Timestamp, withReason } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';
 

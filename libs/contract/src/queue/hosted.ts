@@ -1,5 +1,5 @@
 import { AgentName, STATES, TASK_TYPES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { Ok, Timestamp } from '../wire/envelopes.ts';
 import { type DeclaredError, route } from '../wire/route.ts';
 import { Traceparent } from '../wire/trace-id.ts';

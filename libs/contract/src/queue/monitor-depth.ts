@@ -1,5 +1,5 @@
 import { TASK_TYPES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { Timestamp } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';
 

@@ -8,7 +8,7 @@ import {
   OUTCOME_RESULTS,
   type OutcomeName,
 } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { TimestampInput } from '../wire/timestamp-input.ts';
 
 /** Fencing token of a claim: only the token of the latest claim of a task is valid. */

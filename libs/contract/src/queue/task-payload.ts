@@ -1,5 +1,5 @@
 import { CHECK_STATES, type TaskPayload as DomainTaskPayload, STATES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { IssueHistory } from '../knowledge/issue-history.ts';
 import { Snippet } from '../knowledge/retrieval.ts';
 

@@ -1,4 +1,4 @@
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import type { DeclaredError } from '../wire/route.ts';
 
 /** Repo slug `owner/name`, case-insensitive. Unknown repos are not rejected here; the handler returns 404. */

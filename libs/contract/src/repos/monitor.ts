@@ -1,5 +1,5 @@
 import { CHECK_POLICIES, Comparison, MAX_ROUNDS, MERGE_METHODS, MERGE_TRAINS } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { keptText, Timestamp, UnpaginatedResponse, withReason } from '../wire/envelopes.ts';
 import { slugText } from '../wire/parameter-texts.ts';
 import { route } from '../wire/route.ts';

@@ -1,4 +1,4 @@
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { slugText } from '../wire/parameter-texts.ts';
 
 export const tenant = z.string().max(200).optional().meta({

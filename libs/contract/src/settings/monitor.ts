@@ -1,4 +1,4 @@
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { route } from '../wire/route.ts';
 import { ConfigReloadOutcome } from './reload-outcome.ts';
 

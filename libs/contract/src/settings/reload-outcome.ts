@@ -4,7 +4,7 @@ import {
   RELOAD_STATUSES,
   RELOAD_TRIGGERS,
 } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { Timestamp } from '../wire/envelopes.ts';
 
 /** interface: ConfigReloadOutcome. */

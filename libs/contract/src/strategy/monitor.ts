@@ -1,5 +1,5 @@
 import { CharterEnvelope, isStorable, LISTED_SNAPSHOT_STATUSES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { keptText, Ok, Reason, UnpaginatedResponse } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';
 import { StrategyAutomation, StrategyCharter, StrategyRun, StrategySnapshot } from './resources.ts';

@@ -10,7 +10,7 @@ import {
   STRATEGY_OUTCOMES,
   STRATEGY_SOURCES,
 } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { Timestamp } from '../wire/envelopes.ts';
 
 const version = z.int().positive();

@@ -1,4 +1,4 @@
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { keptText, Ok, Reason, Timestamp, withReason } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';
 import { NEEDS_TENANT, onTrack, TRACK } from './path.ts';

@@ -1,4 +1,4 @@
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { Timestamp, UnpaginatedResponse } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';
 

@@ -1,5 +1,5 @@
 import { CooldownMinutes, TrackChange, TrackSettings } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { Ok, Reason, Timestamp, withReason } from '../wire/envelopes.ts';
 import { slugText } from '../wire/parameter-texts.ts';
 import { route } from '../wire/route.ts';

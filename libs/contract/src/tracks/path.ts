@@ -1,4 +1,4 @@
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { keptText } from '../wire/envelopes.ts';
 
 /** Query parameter that selects the tenant when several have a repo with the same name. */

@@ -1,4 +1,4 @@
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { openApiDocument } from './openapi.ts';
 import type { AnyRoute } from './route.ts';
 import type { Surface } from './surface.ts';

@@ -1,5 +1,5 @@
 import { ERROR_CODES, isStorable } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 
 /** Body of every error response (interface: Shared envelopes; Errors 1). */
 export const ApiError = z

@@ -1,4 +1,4 @@
-import { built, z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import {
   createDocument,
   type oas31,
@@ -65,7 +65,7 @@ export function openApiDocument(surface: Surface): OpenApiDocument {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of documented) {
     const path = route.path.replace('*}', '}');
-    paths[path] = { ...paths[path], [route.method]: built(operation(surface, route)) };
+    paths[path] = { ...paths[path], [route.method]: operation(surface, route) };
   }
   const used = new Set(documented.flatMap((route) => SECURITY[route.auth].flatMap((one) => Object.keys(one))));
   const tags = new Set(documented.flatMap((route) => [...route.tags]));

@@ -1,4 +1,4 @@
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 
 interface PageRule {
   limit: { default: number; max: number };

@@ -1,5 +1,5 @@
 import { MAX_ISSUE_NUMBER, SLUG_PATTERN } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 
 /**
  * Parameter schemas whose documented JSON Schema is written explicitly, because zod cannot derive it from the

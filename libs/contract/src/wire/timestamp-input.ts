@@ -1,5 +1,5 @@
 import { parseSince, parseTimestamp } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 
 /** Input timestamp: RFC 3339 with any offset. Parsing returns ISO 8601 in UTC with milliseconds. */
 export const TimestampInput = z

@@ -1,4 +1,4 @@
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 
 /** A trace id of W3C Trace Context. */
 export const TraceId = z

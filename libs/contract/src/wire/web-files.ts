@@ -1,4 +1,4 @@
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { route } from './route.ts';
 import type { PathFallback } from './surface.ts';
 

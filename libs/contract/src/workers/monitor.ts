@@ -1,5 +1,5 @@
 import { FLOOR_STATUSES, TASK_TYPES, WORKER_STATUSES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { Reason, Timestamp, UnpaginatedResponse, withReason } from '../wire/envelopes.ts';
 import { route } from '../wire/route.ts';
 

@@ -1,5 +1,5 @@
 import { TASK_TYPES, WORKER_STATUSES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
+import { z } from 'zod';
 import { Timestamp } from '../wire/envelopes.ts';
 
 const count = z.int().nonnegative();

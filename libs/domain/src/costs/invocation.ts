@@ -1,6 +1,6 @@
+import { z } from 'zod';
 import { AgentName } from '../agent-comparison.ts';
 import { MAX_CALL_TOKENS, MAX_CALL_USD, MAX_INTEGER } from '../bounds.ts';
-import { z } from '../lazy-zod.ts';
 import { cappedText } from '../text/pattern.ts';
 
 export const STOP_REASONS = ['completed', 'max_turns', 'no_progress', 'error'] as const;

@@ -1,4 +1,4 @@
-import { z } from '../lazy-zod.ts';
+import { z } from 'zod';
 
 /** An artefact of a run for people to read. */
 export const ArtefactInput = z.object({

@@ -1,5 +1,5 @@
+import { z } from 'zod';
 import { MAX_FILE_BYTES, MAX_INTEGER } from '../bounds.ts';
-import { z } from '../lazy-zod.ts';
 import { repoPath } from '../repo-path.ts';
 
 /** A larger repository is mapped in part, and the map is marked. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import { MAX_INTEGER } from '../bounds.ts';
 import { AppError } from '../errors.ts';
-import { z } from '../lazy-zod.ts';
 import { SEVERITIES } from '../severities.ts';
 import { cappedText } from '../text/pattern.ts';
 

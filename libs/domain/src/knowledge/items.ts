@@ -1,5 +1,5 @@
+import { z } from 'zod';
 import { AppError } from '../errors.ts';
-import { z } from '../lazy-zod.ts';
 import { isStorable } from '../text/storable.ts';
 import { hashOf, normalizedTitle } from './finding.ts';
 

@@ -1,5 +1,5 @@
+import { z } from 'zod';
 import type { ErrorClass } from '../error-classes.ts';
-import { z } from '../lazy-zod.ts';
 import { repoPath } from '../repo-path.ts';
 import type { State } from '../states.ts';
 import type { TaskType } from '../task-types.ts';

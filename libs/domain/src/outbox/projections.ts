@@ -1,5 +1,5 @@
+import { z } from 'zod';
 import { backoffMs } from '../backoff.ts';
-import { z } from '../lazy-zod.ts';
 import type { State } from '../states.ts';
 import { HOUR_MS } from '../windows.ts';
 

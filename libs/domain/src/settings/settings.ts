@@ -1,5 +1,5 @@
+import { z } from 'zod';
 import { AGENT_KNOWLEDGE } from '../knowledge/retrieval.ts';
-import { z } from '../lazy-zod.ts';
 import { MAX_PROJECTION_ATTEMPTS } from '../outbox/projections.ts';
 import { STATES } from '../states.ts';
 import { CooldownMinutes, Weight } from '../tracks/track.ts';

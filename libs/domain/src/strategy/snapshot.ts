@@ -1,4 +1,4 @@
-import { z } from '../lazy-zod.ts';
+import { z } from 'zod';
 import { isStorable } from '../text/storable.ts';
 import { SLATE_SIZES, type Slate, type SlateSize } from '../tracks/track.ts';
 

@@ -1,5 +1,5 @@
+import { z } from 'zod';
 import { isOutputLabel } from '../labels.ts';
-import { z } from '../lazy-zod.ts';
 import { isStorable } from '../text/storable.ts';
 import { MINUTE_MS } from '../windows.ts';
 

@@ -1,4 +1,4 @@
-import { z } from '../lazy-zod.ts';
+import { z } from 'zod';
 import { STATES, type State } from '../states.ts';
 import type { WorkTaskType } from '../task-types.ts';
 import { OUTCOMES_OF, type OutcomeName } from './outcomes.ts';

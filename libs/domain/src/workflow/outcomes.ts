@@ -1,7 +1,7 @@
+import { z } from 'zod';
 import { MAX_INTEGER } from '../bounds.ts';
 import { ScannedResult } from '../knowledge/code-map.ts';
 import { RetrospectiveResult } from '../knowledge/retrospective.ts';
-import { z } from '../lazy-zod.ts';
 import type { TaskType } from '../task-types.ts';
 
 const text = (max: number) => z.string().min(1).max(max).regex(/\S/, 'must not be blank');

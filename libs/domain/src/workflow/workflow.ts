@@ -1,4 +1,4 @@
-import { z } from '../lazy-zod.ts';
+import { z } from 'zod';
 import { STATES, type State } from '../states.ts';
 import { WORK_TASK_TYPES } from '../task-types.ts';
 import { OUTCOME_NAMES } from './outcomes.ts';

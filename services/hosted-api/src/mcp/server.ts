@@ -1,6 +1,5 @@
 import type { AuthInfo, McpHttpHandler, McpServer } from '@modelcontextprotocol/server';
 import { AppError } from '@pipeline/domain';
-import { built } from '@pipeline/domain/zod';
 import { reportingOutages } from '@pipeline/store';
 import manifest from '../../package.json' with { type: 'json' };
 import type { ConnectionIdentity } from '../auth/connection-tokens.ts';
@@ -49,10 +48,8 @@ export class McpEndpoint {
     for (const tool of [...orgTools, ...issueTools]) {
       const { name, title, description, input, output } = tool;
       const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
-      server.registerTool(
-        name,
-        { title, description, inputSchema: built(input), outputSchema: built(output), annotations },
-        (args) => resultOf(call, tool, args),
+      server.registerTool(name, { title, description, inputSchema: input, outputSchema: output, annotations }, (args) =>
+        resultOf(call, tool, args),
       );
     }
     return server;

@@ -13,7 +13,6 @@ import {
   RetrievalResult,
 } from '@pipeline/contract';
 import { FINDING_STATUSES, MAX_ISSUE_NUMBER, RETRIEVAL_AGENTS, SEVERITIES } from '@pipeline/domain';
-import { z } from '@pipeline/domain/zod';
 import {
   costsOf,
   explainIssue,
@@ -23,6 +22,7 @@ import {
   retrieveForOrg,
   timelineOf,
 } from '@pipeline/engine';
+import { z } from 'zod';
 import type { ConnectionIdentity } from '../auth/connection-tokens.ts';
 import { bootstrapOf, overviewFor, type ReadContext } from '../context/reads.ts';
 

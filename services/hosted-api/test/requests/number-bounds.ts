@@ -2,7 +2,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type AnyRoute, hostedSurface, isRawBody, monitorSurface } from '@pipeline/contract';
 import { MAX_CALL_TOKENS, MAX_CALL_USD, MAX_INTEGER } from '@pipeline/domain';
-import { built } from '@pipeline/domain/zod';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { issueTools, orgTools } from '../../src/mcp/tools.ts';
@@ -48,7 +47,7 @@ describe('bounds of numbers', () => {
 
   /** The numbers of a schema, as the document shows them. */
   function numbersOf(schema: z.ZodType, where: string): Numeric[] {
-    const root = z.toJSONSchema(built(schema), { io: 'input', unrepresentable: 'any' }) as Json;
+    const root = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Json;
     const found = new Map<string, Numeric>();
     const visit = (node: Json, path: string): void => {
       const target = resolved(root, node, path);
