@@ -21,17 +21,12 @@ const bin = (name) => join(root, 'node_modules', '.bin', name);
 const jest = ['--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
 const NIGHTLY = ['--config', 'jest.nightly.config.mjs'];
 
-const types = [
-  { name: 'types', argv: [bin('tsc'), '--noEmit'] },
-  { name: 'types of the dashboard', argv: [bin('tsc'), '--noEmit', '-p', 'services/monitor/web'] },
-  { name: 'types of the customers’ pages', argv: [bin('tsc'), '--noEmit', '-p', 'services/hosted-api/web'] },
-];
+const types = { name: 'types and promises', argv: [bin('oxlint'), '--type-aware', '--type-check', '--deny-warnings'] };
 
 /** They run beside Jest, which waits for Postgres and for processes much of its time. */
 const checks = [
   { name: 'format and lint', argv: [bin('biome'), 'check', '--error-on-warnings', '.'] },
-  ...types,
-  { name: 'promises', argv: [bin('oxlint'), '--type-aware', '--deny-warnings'] },
+  types,
   { name: 'unused code and dependencies', argv: [bin('knip'), '--no-progress', '--no-config-hints'] },
   { name: 'language of changed lines', argv: [process.execPath, 'scripts/checks/changed-language.mjs'] },
   {
@@ -80,10 +75,9 @@ async function finish(steps, argv, env = process.env) {
 
 async function verifyChange(ref) {
   const files = changedFiles(root, ref);
-  const pages = files.some((file) => /\/web\//.test(file));
   const present = files.filter((file) => existsSync(join(root, file)));
   const biome = ['check', '--error-on-warnings', '--no-errors-on-unmatched', ...present];
-  const steps = [...(pages ? types : types.slice(0, 1)), { name: 'format and lint', argv: [bin('biome'), ...biome] }];
+  const steps = [types, { name: 'format and lint', argv: [bin('biome'), ...biome] }];
   const checked = runSteps(files.length === 0 ? [] : steps);
   const related = (code) =>
     execFileSync(process.execPath, [...jest, '--listTests', '--findRelatedTests', ...code], { cwd: root })

@@ -13,7 +13,7 @@ const column = (id: string, sort?: Column<Row>['sort']): Column<Row> => ({
   header: id,
   width: '1px',
   cell: () => null,
-  sort,
+  ...(sort === undefined ? {} : { sort }),
 });
 const COLUMNS = [column('title', ({ title }) => title), column('cost', ({ cost }) => cost ?? null), column('why')];
 const titles = (rows: readonly Row[], order: string) => sortRows(rows, COLUMNS, order).map(({ title }) => title);
