@@ -147,6 +147,17 @@ test('a review with a lost answer stands once', async () => {
   });
 });
 
+test('a status is not set on a commit that is not the head of its pull request', async () => {
+  const other = await environment.push(`other-${serial}`, `other-${serial}.txt`, 'text\n');
+  const status = { type: 'setCommitStatus', context: 'svc/review', state: 'success', description: 'ok' } as const;
+  const of = { ...status, prNumber, targetUrl: null };
+  expect(await environment.execute({ ...of, sha: other })).toMatchObject({ status: 'ok', repeated: true });
+  expect(await environment.execute({ ...of, sha: head })).toMatchObject({ status: 'ok', repeated: false });
+  const shown = async (sha: string) => (await environment.api('GET', `/repos/acme/shop/commits/${sha}/status`)).data;
+  expect(await shown(other)).toMatchObject({ statuses: [] });
+  expect(await shown(head)).toMatchObject({ statuses: [{ context: 'svc/review' }] });
+});
+
 test('statuses repeat quietly, a deleted branch stays deleted and closes its pull request', async () => {
   const status = {
     type: 'setCommitStatus',

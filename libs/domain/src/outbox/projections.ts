@@ -61,6 +61,8 @@ export const ProjectionAction = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('setCommitStatus'),
     sha: z.string(),
+    /** Pull request whose head the commit must be; absent in entries of older releases. */
+    prNumber: pr.optional(),
     context: z.string(),
     state: z.enum(['error', 'failure', 'pending', 'success']),
     description: z.string(),

@@ -27,8 +27,8 @@ export const mergePR: Executor<'mergePR'> = async (target, action) => {
   }
 };
 
-/** The head that is there instead: the push that moved it may not be known yet. */
-const headOf = async ({ client, at }: Target, prNumber: number): Promise<string> =>
+/** The head of a pull request on the host: the push that moved it may not be known yet. */
+export const headOf = async ({ client, at }: Target, prNumber: number): Promise<string> =>
   (await client.rest.pulls.get({ ...at, pull_number: prNumber })).data.head.sha;
 
 const mergedAlready = (pull: { number: number; merge_commit_sha: string | null }): ExecuteResult =>
