@@ -135,6 +135,13 @@ describe('merge', () => {
   });
 });
 
+test('a squash closes no issue when the messages of its commits name one with a closing word', async () => {
+  const title = 'Add a file';
+  expect(await environment.execute(merge({ method: 'squash', title }), 9)).toMatchObject({ status: 'ok' });
+  const sent = environment.exchanges.findLast(({ method }) => method === 'PUT');
+  expect(sent?.body).toMatchObject({ commit_title: `${title} (#${prNumber})`, commit_message: 'Refs #9' });
+});
+
 test('a review with a lost answer stands once', async () => {
   const comments = [{ path: `file-${serial}.txt`, line: 1, body: 'why?' }];
   const review = { type: 'submitReview', prNumber, event: 'comment', body: 'Looked', comments } as const;

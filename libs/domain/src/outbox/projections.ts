@@ -54,6 +54,8 @@ export const ProjectionAction = z.discriminatedUnion('type', [
     prNumber: pr,
     method: z.enum(['merge', 'squash', 'rebase']),
     expectedHeadSha: z.string(),
+    /** Title of a squashed commit; absent = that of the host. */
+    title: z.string().optional(),
   }),
   z.object({ type: z.literal('updateBranch'), prNumber: pr, expectedHeadSha: z.string() }),
   z.object({ type: z.literal('closePR'), prNumber: pr, comment: z.string().nullable() }),

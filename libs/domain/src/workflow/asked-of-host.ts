@@ -2,7 +2,7 @@ import { REVIEW_CONTEXT } from '../checks/checks.ts';
 import type { ProjectionAction } from '../outbox/projections.ts';
 import type { State } from '../states.ts';
 import { branchOf } from '../task-types.ts';
-import { referringBody } from '../text/referring-body.ts';
+import { referringBody, withoutClosingWords } from '../text/referring-body.ts';
 import type { Approval, Cause, IssueFacts } from './facts.ts';
 import type { Outcome } from './outcomes.ts';
 
@@ -61,7 +61,7 @@ function openPullRequest(issue: IssueFacts, result: Submission): ProjectionActio
     type: 'createPR',
     head: branchOf(issue.number),
     base: issue.defaultBranch,
-    title: result.title,
+    title: withoutClosingWords(result.title),
     body: referringBody(result.body, issue.number),
     draft: false,
     marker: `pr-${issue.number}-${result.headSha}`,
