@@ -46,6 +46,16 @@ describe('a develop task', () => {
     });
   });
 
+  test('the message of the commit closes no issue when the agent names one with a closing word', async () => {
+    const result = { title: 'Fix two, fixes #12', body: 'Closes acme/shop#3' };
+    const verdict = { outcome: 'submitted', result };
+    const turns = [[{ edit: { path: 'list.txt', text: 'two\n' } }, { verdict }]];
+    const ended = await bench.run(bench.task('develop'), { turns });
+    expect(ended.verdict).toMatchObject({ outcome: 'submitted' });
+    const message = await bench.hostGit('log', '-1', '--format=%B', 'svc/issue-7');
+    expect(message.trim()).toBe('Fix two, Refs #12\n\nRefs acme/shop#3\n\nRefs #7');
+  });
+
   test('ignores commits, hooks and configuration that the agent makes in the work tree', async () => {
     const { verdict } = await bench.run(bench.task('develop'), {
       turns: [

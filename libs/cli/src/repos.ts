@@ -9,6 +9,10 @@ interface RepoOption {
   org?: string;
 }
 
+interface EnableOptions extends RepoOption {
+  withoutReviewGate?: boolean;
+}
+
 interface AddOptions extends RepoOption {
   host?: string;
   branch?: string;
@@ -30,12 +34,15 @@ export function repoCommands(program: Command, run: Run): void {
   const options: [string, string][] = [
     ['--org <id>', 'organisation id; required when several organisations have the repo'],
   ];
-  leaf<RepoOption>(repo, run, {
+  leaf<EnableOptions>(repo, run, {
     usage: 'enable <repo>',
     description: 'enable a repo, owner/name; issues with the enqueue label are imported immediately',
     writes: true,
-    options,
-    action: (session, [slug = ''], { org }) => change(session, slug, org, true),
+    options: [
+      ...options,
+      ['--without-review-gate', 'enable it although its branch does not require svc/review and agents alone merge'],
+    ],
+    action: enable,
   });
   leaf<RepoOption>(repo, run, {
     usage: 'disable <repo>',
@@ -43,7 +50,12 @@ export function repoCommands(program: Command, run: Run): void {
       'stop importing issues of a repo; a repo listed in the configuration is enabled again when the monitor starts',
     writes: true,
     options,
-    action: (session, [slug = ''], { org }) => change(session, slug, org, false),
+    async action({ use, admin }, [slug = ''], { org }) {
+      const changed = await use.enableRepo(admin, slug, { org: org ?? null, enabled: false });
+      const rest = changed.underWay === 0 ? '' : `; ${changed.underWay} issues in progress continue`;
+      const text = `${changed.repo} of ${changed.org} ${changed.changed ? 'is' : 'was already'} disabled${rest}`;
+      return { data: { ...changed, checks: [] }, text };
+    },
   });
   leaf<RepoOption>(repo, run, {
     usage: 'remove <repo>',
@@ -127,13 +139,17 @@ function addAdd(repo: Command, run: Run): void {
   });
 }
 
-async function change({ use, admin, hostOf }: Session, slug: string, org: string | undefined, enabled: boolean) {
-  const changed = await use.enableRepo(admin, slug, { org: org ?? null, enabled });
-  const checks = enabled ? await use.examineAddedRepo(admin, { slug: changed.repo, org: changed.org, hostOf }) : [];
-  const now = enabled ? 'enabled' : 'disabled';
-  const rest = enabled || changed.underWay === 0 ? '' : `; ${changed.underWay} issues in progress continue`;
-  const text = `${changed.repo} of ${changed.org} ${changed.changed ? `is ${now}` : `was already ${now}`}${rest}`;
-  return { data: { ...changed, checks }, text: text + warningsOf(checks), ok: !checks.some(isError) };
+/** Checks the branch on the host first: a repo without the review gate is enabled only if the operator accepts that. */
+async function enable({ use, admin, hostOf }: Session, [slug = '']: string[], options: EnableOptions) {
+  const org = options.org ?? null;
+  const checks = await use.examineAddedRepo(admin, { slug, org, hostOf });
+  if (options.withoutReviewGate !== true && checks.some(isError)) {
+    const text = `${slug} is not enabled; --without-review-gate enables it all the same`;
+    return { data: { repo: slug, changed: false, checks }, text: text + warningsOf(checks), ok: false };
+  }
+  const changed = await use.enableRepo(admin, slug, { org, enabled: true });
+  const text = `${changed.repo} of ${changed.org} ${changed.changed ? 'is' : 'was already'} enabled`;
+  return { data: { ...changed, checks }, text: text + warningsOf(checks) };
 }
 
 const isError = ({ status }: { status: string }): boolean => status === 'error';

@@ -289,14 +289,19 @@ test('reports one check as unknown and the others as usual when a request fails'
   expect(await checkOf('merge-method')).toMatchObject({ check: 'merge-method' });
 });
 
-test('fails when a repo is enabled whose branch does not require the review, and enables it when the host does not respond', async () => {
+test('does not enable a repo whose branch does not require the review, unless told to, or the host does not respond', async () => {
   await setUp();
   const enable = ['repo', 'enable', SLUG];
+  const isEnabled = async () => (await cli.json<{ enabled: boolean }[]>(['repo', 'list', '--org', 'acme']))[0]?.enabled;
   await cli.json(['repo', 'disable', SLUG]);
-  const enabled = await cli.run(enable);
-  expect(enabled.code).toBe(1);
-  expect(enabled.stdout).toContain('warning: pushes to main are not restricted');
-  expect(enabled.stdout).toContain('error: the branch does not require svc/review');
+  const refused = await cli.run(enable);
+  expect(refused.code).toBe(1);
+  expect(refused.stdout).toContain('warning: pushes to main are not restricted');
+  expect(refused.stdout).toContain('error: the branch does not require svc/review');
+  expect(await isEnabled()).toBe(false);
+  expect((await cli.run([...enable, '--without-review-gate'])).code).toBe(0);
+  expect(await isEnabled()).toBe(true);
+  await cli.json(['repo', 'disable', SLUG]);
   sandbox.failNext({ match: { path: '/rules/' }, status: 401, times: 2 });
   const failing = await cli.json<{ enabled: boolean; checks: { status: string }[] }>(enable);
   expect(failing).toMatchObject({ enabled: true, checks: [{ status: 'unknown' }, { status: 'unknown' }] });

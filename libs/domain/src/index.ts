@@ -75,6 +75,7 @@ export * from './text/display.ts';
 export * from './text/html.ts';
 export * from './text/inert.ts';
 export * from './text/pattern.ts';
+export { withoutClosingWords } from './text/referring-body.ts';
 export * from './text/storable.ts';
 export * from './tracing/trace-ids.ts';
 export * from './tracks/seed-text.ts';

@@ -99,6 +99,10 @@ export class FakeHost implements VcsHost {
   /** Logins that pushed to each branch. */
   pushers: string[] = [];
   pushersOf: VcsHost['pushersOf'] = async () => this.pushers;
+  /** Logins that created a branch of an issue. */
+  branchCreators: string[] = [];
+  hasCreatedBranch: VcsHost['hasCreatedBranch'] = async (_repo, login) =>
+    this.branchCreators.includes(login.toLowerCase());
   permissionOf: VcsHost['permissionOf'] = async () => this.permission;
   createLabels: VcsHost['createLabels'] = async () => [];
   react: VcsHost['react'] = async (_repo, commentId, content) => void this.reactions.push([commentId, content]);

@@ -279,3 +279,21 @@ test('a push of an app that changes a workflow file is refused without the right
   await push('main', file, ANNA.token);
   await push(`after-${serial}`, 'README.md');
 });
+
+test('a merge of a change of a workflow file is refused to an app without the right for it', async () => {
+  const file = `.github/workflows/merged-${serial}.yml`;
+  const head = `workflow-${serial}`;
+  await environment.push(head, file, 'on: push\n', { repo: 'acme/shop', token: ANNA.token });
+  const { data } = await environment.api('POST', '/repos/acme/shop/pulls', { title: 'CI', head, base: 'main' });
+  const path = `/repos/acme/shop/pulls/${(data as { number: number }).number}/merge`;
+  const { token } = await shopApp(environment).accessTo({
+    repo: REPO,
+    installationId: null,
+    permissions: { contents: 'write', pull_requests: 'write' },
+  });
+  expect(await environment.api('PUT', path, {}, token)).toMatchObject({
+    status: 403,
+    data: { message: expect.stringContaining(`update workflow \`${file}\` without \`workflows\` permission`) },
+  });
+  expect((await environment.api('PUT', path, {}, ANNA.token)).status).toBe(200);
+});

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { RepoRef, VcsHost } from '@pipeline/domain';
+import type { ProjectionAction, RepoRef, VcsHost } from '@pipeline/domain';
 import { serverClosedWithFile } from '@pipeline/testing/closing';
 import { APP_KEY, BOT, createSandboxEnvironment, type SandboxEnvironment, shopApp } from '@pipeline/testing/sandbox';
 import { createGitHubAppHost, createGitHubHost } from '@pipeline/vcs/github';
@@ -164,11 +164,16 @@ async function installationOf(): Promise<number> {
 describe('an issue that was transferred to another repository', () => {
   const MOVED = { title: 'Of another repository', state: 'closed', labels: [], user: { login: 'anna' } };
   /** Host that has transferred issue 1 of repository 7 to repository 8 as issue 1, and issue 2 as issue 5. */
-  const server = createServer(({ url = '' }, response) => {
+  const written: string[] = [];
+  const server = createServer(({ url = '', method = '' }, response) => {
+    const isRead = method === 'GET';
+    if (!isRead) written.push(url);
     const [, repo, number] = /^\/(repos\/acme\/cart|repositories\/\d+)\/issues\/(\d+)/.exec(url) ?? [];
     if (repo === 'repositories/8') return response.end(JSON.stringify({ ...MOVED, number: Number(number) }));
     const location = `/repositories/8/issues/${number === '1' ? 1 : 5}`;
-    response.writeHead(301, { location }).end(JSON.stringify({ message: 'Moved Permanently', url: location }));
+    response
+      .writeHead(isRead ? 301 : 307, { location })
+      .end(JSON.stringify({ message: 'Moved Permanently', url: location }));
   });
   serverClosedWithFile(server);
   let host: VcsHost;
@@ -185,6 +190,25 @@ describe('an issue that was transferred to another repository', () => {
     expect(await host.getIssue(repo, number)).toBeNull();
     expect(await host.standingOf(repo, number)).toEqual({ state: 'missing', etag: null });
   });
+
+  const WRITES: [ProjectionAction, issue: number][] = [
+    [{ type: 'closeIssue', reason: 'completed', comment: 'Done.' }, 1],
+    [{ type: 'reopenIssue' }, 2],
+    [{ type: 'addLabels', labels: ['svc:planning'] }, 1],
+    [{ type: 'removeLabels', labels: ['svc:planning'] }, 2],
+    [{ type: 'postComment', body: 'Hello', marker: 'm' }, 1],
+    [{ type: 'linkSubIssue', parentIssueNumber: 3, childIssueNumber: 1 }, 3],
+    [{ type: 'assignIssue', assignees: ['anna'] }, 2],
+  ];
+  test.each(WRITES)(
+    'the host write %j reaches no other issue, and no other write waits for it',
+    async (action, number) => {
+      written.length = 0;
+      const repo = { owner: 'acme', name: 'cart', hostId: 7 };
+      expect(await host.execute(repo, number, action, context)).toMatchObject({ status: 'refused', httpStatus: 404 });
+      expect(written.filter((url) => url.startsWith('/repositories/8'))).toEqual([]);
+    },
+  );
 
   test('an issue under another number is not here when the id of the repository is unknown', async () => {
     expect(await host.getIssue({ owner: 'acme', name: 'cart' }, 2)).toBeNull();

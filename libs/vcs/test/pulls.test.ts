@@ -135,6 +135,13 @@ describe('merge', () => {
   });
 });
 
+test('a squash closes no issue when the messages of its commits name one with a closing word', async () => {
+  const title = 'Add a file';
+  expect(await environment.execute(merge({ method: 'squash', title }), 9)).toMatchObject({ status: 'ok' });
+  const sent = environment.exchanges.findLast(({ method }) => method === 'PUT');
+  expect(sent?.body).toMatchObject({ commit_title: `${title} (#${prNumber})`, commit_message: 'Refs #9' });
+});
+
 test('a review with a lost answer stands once', async () => {
   const comments = [{ path: `file-${serial}.txt`, line: 1, body: 'why?' }];
   const review = { type: 'submitReview', prNumber, event: 'comment', body: 'Looked', comments } as const;
@@ -145,6 +152,17 @@ test('a review with a lost answer stands once', async () => {
   expect(await environment.execute({ type: 'requestReview', prNumber, reviewers: ['anna'] })).toMatchObject({
     status: 'ok',
   });
+});
+
+test('a status is not set on a commit that is not the head of its pull request', async () => {
+  const other = await environment.push(`other-${serial}`, `other-${serial}.txt`, 'text\n');
+  const status = { type: 'setCommitStatus', context: 'svc/review', state: 'success', description: 'ok' } as const;
+  const of = { ...status, prNumber, targetUrl: null };
+  expect(await environment.execute({ ...of, sha: other })).toMatchObject({ status: 'ok', repeated: true });
+  expect(await environment.execute({ ...of, sha: head })).toMatchObject({ status: 'ok', repeated: false });
+  const shown = async (sha: string) => (await environment.api('GET', `/repos/acme/shop/commits/${sha}/status`)).data;
+  expect(await shown(other)).toMatchObject({ statuses: [] });
+  expect(await shown(head)).toMatchObject({ statuses: [{ context: 'svc/review' }] });
 });
 
 test('statuses repeat quietly, a deleted branch stays deleted and closes its pull request', async () => {

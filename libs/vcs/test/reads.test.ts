@@ -17,6 +17,31 @@ beforeAll(async () => {
 });
 afterAll(() => environment.end());
 
+describe('the pushes of a branch', () => {
+  /** Host with that many pages of 100 pushes, each page by another account. */
+  const hostWith = (pages: number) =>
+    environment.as(BOT.token, {
+      fetch: async (url) => {
+        const page = Number(new URL(String(url)).searchParams.get('after') ?? 1);
+        const next = `<${environment.sandbox.url}/repos/acme/shop/activity?after=${page + 1}>; rel="next"`;
+        const headers = { 'content-type': 'application/json', ...(page < pages && { link: next }) };
+        const push = { ref: 'refs/heads/svc/issue-1', actor: { login: `pusher-${page}` } };
+        const answer = new Response(JSON.stringify(Array.from({ length: 100 }, () => push)), { headers });
+        Object.defineProperty(answer, 'url', { value: String(url) });
+        return answer;
+      },
+    });
+
+  test('name every account when they take several pages', async () => {
+    const pushers = await hostWith(3).pushersOf(REPO, 'svc/issue-1');
+    expect(pushers).toEqual(['pusher-1', 'pusher-2', 'pusher-3']);
+  });
+
+  test('are unknown when there are more than can be read', async () => {
+    await expect(hostWith(11).pushersOf(REPO, 'svc/issue-1')).rejects.toThrow('more than 1000 pushes');
+  });
+});
+
 test('an identity is a person when the account of its token is one', async () => {
   expect(await environment.as(ANNA.token).isPerson()).toBe(true);
   expect(await environment.as(BOT.token).isPerson()).toBe(false);

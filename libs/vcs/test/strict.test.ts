@@ -37,6 +37,9 @@ describe('the adapter and the sandbox, held to the host’s own description', ()
     await host.pushProtectionOf(REPO, 'main');
     const head = await environment.push('strict', 'strict.txt', 'x\n');
     expect(await host.pushersOf(REPO, 'strict')).toEqual([BOT.login]);
+    expect(await host.hasCreatedBranch(REPO, BOT.login, 'stri')).toBe(true);
+    expect(await host.hasCreatedBranch(REPO, BOT.login, 'svc/issue-')).toBe(false);
+    expect(await host.hasCreatedBranch(REPO, ANNA.login, 'stri')).toBe(false);
     const marker = 'strict';
     await environment.execute({ type: 'addLabels', labels: ['svc:planning', 'svc:blocked'] }, issue);
     await environment.execute({ type: 'swapLabels', remove: ['svc:planning', 'nope'], add: ['svc:in-review'] }, issue);

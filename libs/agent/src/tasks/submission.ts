@@ -1,4 +1,5 @@
 import type { ClaimedTask } from '@pipeline/contract';
+import { withoutClosingWords } from '@pipeline/domain';
 import { checkedOutcome, failure, type Verdict } from '@pipeline/worker';
 import type { KnownSecrets } from '../agents/known-secrets.ts';
 import type { HostAccess, Mirror } from '../git/mirror.ts';
@@ -69,7 +70,7 @@ async function submit(submission: Submission, { title, body }: Pull): Promise<Ve
   if (problem !== null) return failure(`the files changed after the verdict of the agent: ${problem}`);
   const refs = task.issueNumber === null || body.includes(`#${task.issueNumber}`) ? '' : `Refs #${task.issueNumber}`;
   const text = [body.trim(), refs].filter((part) => part !== '').join('\n\n');
-  const pull = { title, body: text };
+  const pull = { title: withoutClosingWords(title), body: withoutClosingWords(text) };
   const { commit: headSha, changedFiles } = await committed(submission, files, pull);
   if (!files.isUnchanged) await mirror.push(headSha, branch, head, await access());
   return checkedOutcome(task, 'submitted', { branch, headSha, ...pull, changedFiles });

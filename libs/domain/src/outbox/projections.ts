@@ -54,6 +54,8 @@ export const ProjectionAction = z.discriminatedUnion('type', [
     prNumber: pr,
     method: z.enum(['merge', 'squash', 'rebase']),
     expectedHeadSha: z.string(),
+    /** Title of a squashed commit; absent = that of the host. */
+    title: z.string().optional(),
   }),
   z.object({ type: z.literal('updateBranch'), prNumber: pr, expectedHeadSha: z.string() }),
   z.object({ type: z.literal('closePR'), prNumber: pr, comment: z.string().nullable() }),
@@ -61,6 +63,8 @@ export const ProjectionAction = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('setCommitStatus'),
     sha: z.string(),
+    /** Pull request whose head the commit must be; absent in entries of older releases. */
+    prNumber: pr.optional(),
     context: z.string(),
     state: z.enum(['error', 'failure', 'pending', 'success']),
     description: z.string(),

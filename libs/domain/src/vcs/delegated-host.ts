@@ -35,6 +35,7 @@ export function delegatedHost(
     listReviews: to((host) => host.listReviews),
     permissionOf: to((host) => host.permissionOf),
     pushersOf: to((host) => host.pushersOf),
+    hasCreatedBranch: to((host) => host.hasCreatedBranch),
     pushProtectionOf: to((host) => host.pushProtectionOf),
     checksOf: to((host) => host.checksOf),
     mergeRulesOf: to((host) => host.mergeRulesOf),

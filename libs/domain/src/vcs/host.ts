@@ -47,6 +47,8 @@ export interface VcsHost {
   permissionOf(repo: RepoRef, login: string, now?: boolean): Promise<'admin' | 'write' | 'read' | 'none'>;
   /** Logins that pushed to a branch of this repository, by the host's log of pushes; also after the branch is deleted. */
   pushersOf(repo: RepoRef, branch: string): Promise<string[]>;
+  /** Returns whether an account created a branch whose name begins so, by the host's log of pushes. */
+  hasCreatedBranch(repo: RepoRef, login: string, prefix: string): Promise<boolean>;
   /**
    * Creates the labels of a repo that it does not have, by name, with their descriptions.
    * @returns the created ones.

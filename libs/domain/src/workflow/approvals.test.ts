@@ -97,7 +97,7 @@ test('a merge always names the head and needs an approval of it', () => {
       const holds = given?.sha === HEAD || (given?.source === 'person' && !dismissStale);
       for (const write of writes) {
         if (write.type === 'mergePR') expect([write.expectedHeadSha, holds]).toEqual([HEAD, true]);
-        if (write.type === 'setCommitStatus') expect(write.sha).toBe(HEAD);
+        if (write.type === 'setCommitStatus') expect([write.sha, write.prNumber]).toEqual([HEAD, 12]);
       }
     }),
   );

@@ -2,7 +2,7 @@ import { REVIEW_CONTEXT } from '../checks/checks.ts';
 import type { ProjectionAction } from '../outbox/projections.ts';
 import type { State } from '../states.ts';
 import { branchOf } from '../task-types.ts';
-import { referringBody } from '../text/referring-body.ts';
+import { referringBody, withoutClosingWords } from '../text/referring-body.ts';
 import type { Approval, Cause, IssueFacts } from './facts.ts';
 import type { Outcome } from './outcomes.ts';
 
@@ -61,7 +61,7 @@ function openPullRequest(issue: IssueFacts, result: Submission): ProjectionActio
     type: 'createPR',
     head: branchOf(issue.number),
     base: issue.defaultBranch,
-    title: result.title,
+    title: withoutClosingWords(result.title),
     body: referringBody(result.body, issue.number),
     draft: false,
     marker: `pr-${issue.number}-${result.headSha}`,
@@ -88,12 +88,17 @@ function reviewOf({ pr }: IssueFacts, { state, headSha, body, comments }: Verdic
   const review: ProjectionAction = { type: 'submitReview', prNumber: pr.number, event: 'comment', body, comments };
   if (!headSha) return [review];
   const description = state === 'success' ? 'Approved by the reviewer' : 'The reviewer asks for changes';
-  return [review, statusOf(headSha, state, description)];
+  return [review, statusOf({ ...pr, headSha }, state, description)];
 }
 
-const statusOf = (sha: string, state: Verdict['state'], description: string): ProjectionAction => ({
+const statusOf = (
+  { number, headSha }: { number: number; headSha: string },
+  state: Verdict['state'],
+  description: string,
+): ProjectionAction => ({
   type: 'setCommitStatus',
-  sha,
+  sha: headSha,
+  prNumber: number,
   context: REVIEW_CONTEXT,
   state,
   description,
@@ -110,10 +115,11 @@ export function reviewStatus(
   { approval, target }: { approval: Approval | null; target: State },
 ): ProjectionAction[] {
   if (!pr) return [];
-  if (approval?.source === 'person') return [statusOf(approval.sha, 'success', 'Approved by a person')];
+  if (approval?.source === 'person')
+    return [statusOf({ ...pr, headSha: approval.sha }, 'success', 'Approved by a person')];
   const isKept = trigger === 'head-moved' && target === 'merge-pending';
-  if (isKept) return [statusOf(pr.headSha, 'success', 'The approval of a person applies to later pushes')];
-  if (trigger === 'review-dismissed') return [statusOf(pr.headSha, 'failure', 'The approval was revoked')];
+  if (isKept) return [statusOf(pr, 'success', 'The approval of a person applies to later pushes')];
+  if (trigger === 'review-dismissed') return [statusOf(pr, 'failure', 'The approval was revoked')];
   const isWithdrawn = trigger === 'review-changes-requested' && state === 'merge-pending';
-  return isWithdrawn ? [statusOf(pr.headSha, 'failure', 'A person asks for changes')] : [];
+  return isWithdrawn ? [statusOf(pr, 'failure', 'A person asks for changes')] : [];
 }

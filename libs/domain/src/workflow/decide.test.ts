@@ -99,6 +99,19 @@ describe('outcomes of agents', () => {
     });
   });
 
+  test('a pull request closes no issue at its merge when its title or body names one with a closing word', () => {
+    const result = {
+      branch: 'svc/issue-7',
+      headSha: 'abc1234',
+      changedFiles: [],
+      title: 'Fixes #12',
+      body: 'Closes a/b#3',
+    };
+    const submitted: Outcome = { outcome: 'submitted', result };
+    const decision = decide(DEFAULT_WORKFLOW, issue('ready-for-dev'), { trigger: 'submitted', outcome: submitted });
+    expect(decision).toMatchObject({ projections: [{ title: 'Refs #12', body: 'Refs a/b#3\n\nRefs #7' }] });
+  });
+
   test('mergeable requests a merge: the issue stays until the host has answered', () => {
     const decision = after(issue('merge-pending', { pr: PR }), 'mergeable');
     expect(decision).toMatchObject({ kind: 'stay', to: 'merge-pending', nextTask: null });

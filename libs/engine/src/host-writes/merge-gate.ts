@@ -8,6 +8,7 @@ import {
   type ProjectionAction,
   type ReportedCheck,
   type VcsHost,
+  withoutClosingWords,
 } from '@pipeline/domain';
 import { findPullRequest, saveAllChecks, setChecksWait } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
@@ -80,12 +81,16 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
     }
     if (verdict.verdict === 'green') {
       await letThrough(unit, held);
-      return { ...action, method: mergeMethodOf(repo.merge_method as Merge['method'], rules.methods) };
+      const method = mergeMethodOf(repo.merge_method as Merge['method'], rules.methods);
+      return { ...action, method, ...titleOf(pull) };
     }
     await holdBack(unit, held, { verdict, sha: action.expectedHeadSha, reported });
     return null;
   });
 }
+
+/** Title of a squashed commit: closing words in it would close issues at the merge. */
+const titleOf = (pull: HostPullRequest | null) => pull && { title: withoutClosingWords(pull.title) };
 
 interface Lapsed {
   reviewId: number;

@@ -1,10 +1,10 @@
-import { branchOf, type VcsHost } from '@pipeline/domain';
+import { branchOf, OWN_BRANCH_PREFIX, type VcsHost } from '@pipeline/domain';
 import { pullRequestsOf } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
 import type { Intake } from '../repos/repo-address.ts';
 
 /** The reads of the host that the question takes. */
-export type PersonReads = Pick<VcsHost, 'login' | 'isPerson' | 'permissionOf' | 'pushersOf'>;
+export type PersonReads = Pick<VcsHost, 'login' | 'isPerson' | 'permissionOf' | 'pushersOf' | 'hasCreatedBranch'>;
 
 type Place = Omit<Intake, 'host'> & { host: PersonReads };
 
@@ -17,8 +17,9 @@ interface Act {
 
 /**
  * Returns whether an account of the host may act as a person: approve, command, enqueue, reopen. It needs write
- * permission, and it is no bot, neither the pipeline nor one of its workers, and has not pushed to the branch of the
- * issue, as the account of an agent's token does. At most two requests to the host; none for a bot or a worker.
+ * permission, and it is no bot, neither the pipeline nor one of its workers. It has not pushed to the branch of the issue
+ * and has created no branch of another one, as the account of an agent's token does; a person who pushed to the branch
+ * of another issue may act. At most three requests to the host; none for a bot or a worker.
  */
 export async function mayActAsPerson(
   place: Place,
@@ -28,7 +29,8 @@ export async function mayActAsPerson(
   if (login === null || (await isMachine(place, login))) return false;
   const permission = await place.host.permissionOf(place.repo, login, now);
   if (permission !== 'admin' && permission !== 'write') return false;
-  return issue === null || !(await hasPushed(place, login, issue));
+  if (issue !== null && (await hasPushed(place, login, issue))) return false;
+  return !(await place.host.hasCreatedBranch(place.repo, login, OWN_BRANCH_PREFIX));
 }
 
 /** Returns whether an account is a bot, the pipeline's own or that of a worker. */

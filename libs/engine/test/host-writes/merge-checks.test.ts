@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { HostCheck } from '@pipeline/domain';
 import { allowUncheckedMerge, applyHostEvent, explainIssueAt } from '@pipeline/engine';
 import { drain, finish, goodOutcome, take, workUntil } from '../harness.ts';
+import { hostPull } from '../host-pulls.ts';
 import { updateRepo } from '../repo-columns.ts';
 import { OLGA, Stage } from '../stage.ts';
 
@@ -54,6 +55,19 @@ describe('a merge', () => {
     await poll();
     expect((await bench.issue()).state).toBe('done');
     expect(bench.host.executed.filter(({ type }) => type === 'mergePR')).toHaveLength(1);
+  });
+
+  test('has a title without closing words when the title of the pull request got one', async () => {
+    bench.host.checks = [check('build', 'success')];
+    bench.host.pulls.set(1_001, hostPull(bench, { title: 'Fixes #12' }));
+    const { execute } = bench.host;
+    const titles: unknown[] = [];
+    bench.host.execute = async (repo, number, action, context) => {
+      if (action.type === 'mergePR') titles.push(action.title);
+      return execute(repo, number, action, context);
+    };
+    await drain(bench);
+    expect(titles).toEqual(['Refs #12']);
   });
 
   test('uses no attempt while it waits', async () => {

@@ -28,6 +28,13 @@ const ACCOUNTS: [who: string, login: string, is: () => void][] = [
       stage.host.pushers = ['anna-b', 'pusher'];
     },
   ],
+  [
+    'the account that created the branch of another issue',
+    'Agent-2',
+    () => {
+      stage.host.branchCreators = ['agent-2'];
+    },
+  ],
 ];
 
 let comments = 0;
@@ -103,7 +110,7 @@ describe.each(ACCOUNTS)('%s', (_who, login, becomes) => {
   });
 });
 
-describe.each(ACCOUNTS.slice(0, 3))('%s', (_who, login, becomes) => {
+describe.each(ACCOUNTS.filter(([, login]) => login !== 'Pusher'))('%s', (_who, login, becomes) => {
   test('enqueues no issue, in a webhook or in a poll, and its label causes no write', async () => {
     becomes();
     stage.host.permissionOf = async (_repo, name) => (name === 'stranger' ? 'read' : 'write');

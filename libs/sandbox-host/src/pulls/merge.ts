@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import { z } from 'zod';
 import { requireRole } from '../access/roles.ts';
+import { mayPushWorkflows } from '../apps/auth.ts';
 import { branchRef } from '../git/git.ts';
 import { makeMerge } from '../git/merge.ts';
 import { Failure } from '../http/failure.ts';
@@ -33,15 +34,28 @@ export function mergeRoutes(sandbox: Sandbox): Router {
   });
 
   router.put('/pulls/:number/merge', async (req, res) => {
-    const [repo, { login }] = [repoOf(res), viewerOf(res)];
-    requireRole(repo, login, 'write');
+    const [repo, viewer] = [repoOf(res), viewerOf(res)];
+    requireRole(repo, viewer.login, 'write');
     const body = readBody(Merge, req, 'PullRequest');
     const number = numberParam(req, 'number');
     // One at a time per repo: two merges made from the same base would lose one of them.
-    const sha = await sandbox.lock(repo.id, () => merge(sandbox, repo, { number, body, by: login }));
+    const sha = await sandbox.lock(repo.id, async () => {
+      if (!mayPushWorkflows(viewer, repo)) await refuseWorkflows(sandbox, repo, pullOf(sandbox, repo, number));
+      return merge(sandbox, repo, { number, body, by: viewer.login });
+    });
     res.json({ sha, merged: true, message: 'Pull Request successfully merged' });
   });
   return router;
+}
+
+/** Refuses an app without the right for workflow files if a pull request changes one. */
+async function refuseWorkflows({ git }: Sandbox, repo: RepoRecord, { pull }: PullIssue): Promise<void> {
+  const range = `${pull.baseRef}...${pull.headSha}`;
+  const list = await git.run(git.dir(repo), ['diff', '--name-only', range, '--', '.github/workflows']);
+  const [file] = list.split('\n');
+  if (!file) return;
+  const words = `refusing to allow a GitHub App to create or update workflow \`${file}\` without \`workflows\` permission`;
+  throw new Failure(403, words);
 }
 
 /** Merges for a person who left the merge to the host; nothing happens when it is refused after all. */

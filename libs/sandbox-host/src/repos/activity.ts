@@ -41,7 +41,12 @@ export function activityRoutes(sandbox: Sandbox): Router {
     const ref = queryValue(req, 'ref');
     const size = Math.min(Number(queryValue(req, 'per_page') ?? 30), 100);
     const wanted = ref === undefined || ref.startsWith('refs/') ? ref : branchRef(ref);
-    const found = sandbox.state.list('activity', repo.id).filter((each) => (wanted ?? each.ref) === each.ref);
+    const actor = queryValue(req, 'actor')?.toLowerCase();
+    const type = queryValue(req, 'activity_type');
+    const found = sandbox.state
+      .list('activity', repo.id)
+      .filter((each) => (wanted ?? each.ref) === each.ref && (type ?? each.type) === each.type)
+      .filter((each) => (actor ?? each.actor.toLowerCase()) === each.actor.toLowerCase());
     res.json(
       found
         .reverse()

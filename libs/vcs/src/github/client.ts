@@ -79,14 +79,15 @@ function guard(client: Client, baseUrl: string): void {
     }
     if (options.method !== 'GET') options.request = { ...options.request, retries: 0, redirect: 'manual' };
   });
-  client.hook.after('request', ({ status }) => {
-    // Only a write is redirected here. It must not be repeated blindly: the new address may belong to another owner.
-    if (status >= 300) throw new HostError('no-access', MOVED, { httpStatus: status });
-  });
   client.hook.after('request', (response, options) => {
     const request = client.request.endpoint(options);
-    if (isAbout(request.url, response.url)) return;
-    throw new RequestError('moved to another repository', 404, { request, response: { ...response, status: 404 } });
+    const { status, headers } = response;
+    const isRedirected = status >= 300;
+    if (!isAbout(request.url, isRedirected ? (headers.location ?? '') : response.url)) {
+      throw new RequestError('moved to another repository', 404, { request, response: { ...response, status: 404 } });
+    }
+    // Only a write is redirected here. It must not be repeated blindly: the new address may belong to another owner.
+    if (isRedirected) throw new HostError('no-access', MOVED, { httpStatus: status });
   });
   // Octokit hands out the text of a body that broke off half-way as if it were the data.
   client.hook.after('request', (response, options) => {
@@ -106,8 +107,8 @@ function guard(client: Client, baseUrl: string): void {
 const OBJECT = /\/(repos\/[^/?]+\/[^/?]+|repositories\/\d+)\/(?:issues|pulls)\/(\d+)(?=[/?]|$)/;
 
 /**
- * Returns whether an answer is about the issue or pull request of the request. The host redirects reads of a transferred
- * issue to the repository where it is now. A repository that is addressed by its name may be redirected to its id.
+ * Returns whether an answer is about the issue or pull request of the request. The host redirects requests of a
+ * transferred issue to the repository where it is now. A repository that is addressed by its name may be redirected to its id.
  */
 function isAbout(requested: string, answered: string): boolean {
   const [, repo = '', number] = OBJECT.exec(requested) ?? [];

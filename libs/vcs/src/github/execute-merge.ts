@@ -14,7 +14,7 @@ export const mergePR: Executor<'mergePR'> = async (target, action) => {
   const before = context.mayHaveHappened ? (await client.rest.pulls.get(pull)).data : null;
   if (before?.merged) return mergedAlready(before);
   try {
-    const merge = { ...pull, sha: action.expectedHeadSha, merge_method: action.method };
+    const merge = { ...pull, sha: action.expectedHeadSha, merge_method: action.method, ...messageOf(target, action) };
     const { data } = await client.rest.pulls.merge(merge);
     return done({ number: action.prNumber, sha: data.sha });
   } catch (error) {
@@ -27,8 +27,14 @@ export const mergePR: Executor<'mergePR'> = async (target, action) => {
   }
 };
 
-/** The head that is there instead: the push that moved it may not be known yet. */
-const headOf = async ({ client, at }: Target, prNumber: number): Promise<string> =>
+/** The message of a squashed commit: the host's own quotes those of the commits, whose closing words would count. */
+function messageOf({ issueNumber }: Target, { method, prNumber, title }: Parameters<typeof mergePR>[1]) {
+  if (method !== 'squash') return {};
+  return { commit_message: `Refs #${issueNumber}`, ...(title && { commit_title: `${title} (#${prNumber})` }) };
+}
+
+/** The head of a pull request on the host: the push that moved it may not be known yet. */
+export const headOf = async ({ client, at }: Target, prNumber: number): Promise<string> =>
   (await client.rest.pulls.get({ ...at, pull_number: prNumber })).data.head.sha;
 
 const mergedAlready = (pull: { number: number; merge_commit_sha: string | null }): ExecuteResult =>

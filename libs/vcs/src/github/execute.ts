@@ -2,7 +2,7 @@ import type { ExecuteResult, ProjectionAction, ProjectionType } from '@pipeline/
 import { answered, toResult } from './errors.ts';
 import { postComment, updateComment } from './execute-comments.ts';
 import { assignIssue, closeIssue, createIssue, linkSubIssue, reopenIssue } from './execute-issues.ts';
-import { mergePR, updateBranch } from './execute-merge.ts';
+import { headOf, mergePR, updateBranch } from './execute-merge.ts';
 import { closePR, createPR, requestReview, submitReview, updatePR } from './execute-pulls.ts';
 import { paramsOf } from './repo-address.ts';
 import { done, type Executor, repeated, type Target } from './target.ts';
@@ -47,8 +47,10 @@ const MAX_DESCRIPTION = 140;
 
 const setCommitStatus: Executor<'setCommitStatus'> = async (target, action) => {
   const { client, at } = target;
-  const { sha, context, state } = action;
+  const { sha, prNumber, context, state } = action;
   const description = action.description.slice(0, MAX_DESCRIPTION);
+  // The head that a worker reported may be any commit: the status of another one is not the pipeline's to set.
+  if (prNumber !== undefined && (await headOf(target, prNumber)) !== sha) return repeated({ sha });
   if (target.context.mayHaveHappened) {
     const { data } = await client.rest.repos.getCombinedStatusForRef({ ...at, ref: sha, per_page: 100 });
     const found = data.statuses.find((status) => status.context === context);

@@ -45,6 +45,7 @@ type Reads = Pick<
   | 'findPullRequests'
   | 'listReviews'
   | 'pushersOf'
+  | 'hasCreatedBranch'
   | 'pushProtectionOf'
   | 'checksOf'
   | 'mergeRulesOf'
@@ -89,6 +90,7 @@ export function createReads(client: Client, now: () => Date, ownApp: OwnApp): Re
       return (await read(client.paginate(pulls.listReviews, query))).map(toReview);
     },
     pushersOf: (repo, branch) => read(pushersOf(client, repo, branch)),
+    hasCreatedBranch: (repo, login, prefix) => read(hasCreatedBranch(client, repo, login, prefix)),
     pushProtectionOf: (repo, branch) => read(readPushProtection(client, repo, branch)),
     checksOf: (repo, sha) => read(readChecks(client, repo, sha)),
     mergeRulesOf: (repo, branch) => read(mergeRulesOf(repo, branch)),
@@ -176,6 +178,18 @@ async function pushersOf(client: Client, repo: RepoRef, branch: string): Promise
   });
   if (count > MAX_PUSHES) throw new Error(`the branch ${branch} has more than ${MAX_PUSHES} pushes`);
   return [...new Set(logins)];
+}
+
+/** Reads the newest branches that an account created, until one of the wanted names is found. */
+async function hasCreatedBranch(client: Client, repo: RepoRef, actor: string, prefix: string): Promise<boolean> {
+  const query = { ...paramsOf(repo), actor, activity_type: 'branch_creation' as const, per_page: PAGE };
+  let read = 0;
+  for await (const { data } of client.paginate.iterator(client.rest.repos.listActivities, query)) {
+    if (data.some(({ ref }) => ref.startsWith(`refs/heads/${prefix}`))) return true;
+    read += data.length;
+    if (read >= MAX_PUSHES) return false;
+  }
+  return false;
 }
 
 /** Rules of a ruleset under which no one pushes to the branch without a pull request, or at all. */

@@ -209,6 +209,7 @@ const host = {
   login: async () => 'pipeline-bot',
   isPerson: async () => false,
   permissionOf: async () => 'write',
+  hasCreatedBranch: async () => false,
 } as Partial<VcsHost> as VcsHost;
 
 /** An issue is labelled on the host: it enters, and its first task, to analyze it, is enqueued. */

@@ -72,6 +72,7 @@ export async function tellIssue(
     login: async () => 'pipeline-bot',
     isPerson: async () => false,
     permissionOf: async () => 'write',
+    hasCreatedBranch: async () => false,
   } as never;
   await applyHostEvent({ engine, repo, host }, { kind: 'issue', action, repo, issue, sender: 'anna', label: null });
 }

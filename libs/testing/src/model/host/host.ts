@@ -8,8 +8,8 @@ export class ModelHost implements VcsHost {
   readonly state: HostState;
   /** Results of the next writes instead of success; a write reaches the host only where noted. */
   readonly troubles: (Trouble | null)[] = [];
-  /** Called with each write before it reaches the host. */
-  onWrite: (action: ProjectionAction) => void = () => undefined;
+  /** Called with each write of an issue before it reaches the host. */
+  onWrite: (action: ProjectionAction, issueNumber: number) => void = () => undefined;
   nextMerge: 'conflict' | 'protected' | null = null;
   /** Runs once, between such a read of the host and its response. */
   meanwhile: Meanwhile | null = null;
@@ -55,6 +55,7 @@ export class ModelHost implements VcsHost {
   logTailOf: VcsHost['logTailOf'] = async () => null;
   permissionOf: VcsHost['permissionOf'] = async (_repo, login) => PEOPLE[login as keyof typeof PEOPLE] ?? 'none';
   pushersOf: VcsHost['pushersOf'] = async () => [];
+  hasCreatedBranch: VcsHost['hasCreatedBranch'] = async () => false;
   createLabels: VcsHost['createLabels'] = async () => [];
   react: VcsHost['react'] = async () => undefined;
 
@@ -88,7 +89,7 @@ export class ModelHost implements VcsHost {
       return { status: 'refused', httpStatus: 405, message: kind, kind };
     }
     if (trouble && !trouble.reachesHost) return trouble.answer;
-    this.onWrite(action);
+    this.onWrite(action, issueNumber);
     const result = write(this.state, issueNumber, action, mayHaveHappened);
     return trouble && result.status === 'ok' ? trouble.answer : result;
   };

@@ -1,4 +1,4 @@
-import type { HostPullRequest, ProjectionAction } from '@pipeline/domain';
+import { branchOf, type HostPullRequest, type ProjectionAction } from '@pipeline/domain';
 import { sql } from 'kysely';
 import { PEOPLE } from '../host/state.ts';
 import type { Acts } from '../world/acts.ts';
@@ -13,7 +13,8 @@ const ownHeads = sql<{ number: number; sha: string; issue: number }>`
 
 /** Records approvals: reviewers by their reports, operators by moving an issue to its merge. */
 export function withLedger(acts: Acts, { database, host }: Stage, ledger: MergeLedger): Acts {
-  host.onWrite = (action) => ledger.breaches.push(...wrongIn(host.state, ledger, action));
+  host.onWrite = (action, issue) =>
+    ledger.breaches.push(...wrongIn(host.state, ledger, action), ...foreignIn(host.state, action, issue));
   return {
     ...acts,
     async deliver(events) {
@@ -43,17 +44,29 @@ export function withLedger(acts: Acts, { database, host }: Stage, ledger: MergeL
 
 type HostOf = World['host']['state'];
 
+/** The client of the host sets the status of a pull request on its head alone. */
+const isWritten = (
+  { prNumber, sha }: Extract<ProjectionAction, { type: 'setCommitStatus' }>,
+  pull: HostPullRequest | undefined,
+) => prNumber === undefined || pull?.headSha === sha;
+
+/** Writes of an issue to the branch, a commit or the pull request of another one. */
+function foreignIn(host: HostOf, action: ProjectionAction, issue: number): string[] {
+  const branch = branchOf(issue);
+  const what = `${action.type} of issue ${issue}`;
+  if (action.type === 'createPR') return action.head === branch ? [] : [`${what} from ${action.head}`];
+  if (action.type === 'deleteBranch') return action.branch === branch ? [] : [`${what}: ${action.branch}`];
+  const pull = 'prNumber' in action ? host.pulls.get(action.prNumber ?? 0) : undefined;
+  if (action.type === 'setCommitStatus' && isWritten(action, pull)) {
+    const heads = host.pullsOf(branch).flatMap(({ number }) => host.headsOf(number));
+    return [...heads, ...host.pushedTo(branch)].includes(action.sha) ? [] : [`${what} on ${action.sha}`];
+  }
+  return !pull || pull.headRef === branch ? [] : [`${what}: pull request ${pull.number} of ${pull.headRef}`];
+}
+
 /** Violations by a write, checked before the host executes it. */
 function wrongIn(host: HostOf, ledger: MergeLedger, action: ProjectionAction): string[] {
-  if (action.type === 'setCommitStatus') {
-    // A push to the branch of a pull request that was just merged gives it no new head.
-    const isOwn = [...host.pulls.values()].some(
-      (pull) =>
-        host.isOwn(pull) && [host.headsOf(pull.number), host.pushedTo(pull.headRef)].flat().includes(action.sha),
-    );
-    return isOwn ? [] : [`a status for ${action.sha}, which is no commit of a pull request of the pipeline`];
-  }
-  if (!('prNumber' in action)) return [];
+  if (!('prNumber' in action) || action.type === 'setCommitStatus') return [];
   const { type, prNumber } = action;
   const pull = host.pulls.get(prNumber);
   if (!pull || !host.isOwn(pull))

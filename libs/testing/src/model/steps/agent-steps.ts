@@ -1,10 +1,11 @@
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import { type Held, invocations, pass, type World } from '../world/world.ts';
+import { LIES } from './lies.ts';
 import { outbox, upkeep } from './passes.ts';
 import type { Step } from './step.ts';
 import { NOTHING } from './verdict.ts';
-import { ERRORS, fails, finish, refusal, take } from './worker.ts';
+import { ERRORS, fails, finish, lie, refusal, take } from './worker.ts';
 
 const claims: fc.Arbitrary<Step> = fc.record({ worker: fc.nat(1), starts: fc.boolean() }).map((data) => ({
   name: 'claim',
@@ -204,6 +205,30 @@ const insistence: fc.Arbitrary<Step> = fc
 /** Tasks whose second and third outcome send the issue back. */
 const INSISTING: readonly string[] = ['review', 'merge'];
 
+const tasksBefore = fc.array(fc.nat(1), { maxLength: 14, size: 'max' });
+
+/** A task whose report lies in every field, between others; reviews and merges among those may send the issue back. */
+const lies: fc.Arbitrary<Step> = fc
+  .record({ before: tasksBefore, outcome: fc.nat(2), lie: fc.constantFrom(...LIES), after: fc.nat(2) })
+  .map((data) => ({
+    name: 'lie',
+    data,
+    onIssue: true,
+    async run(_model, world) {
+      const work = async (outcome: number) => {
+        const held = await take(world, world.workers[0] ?? '');
+        const named = INSISTING.includes(held?.task.taskType ?? '') ? outcome : 0;
+        if (held) await finish(world, held, { outcome: named, usd: 1, blocking: false });
+        await outbox(world);
+      };
+      for (const outcome of data.before) await work(outcome);
+      const held = await take(world, world.workers[0] ?? '');
+      if (held) await lie(world, held, data);
+      for (let i = 0; i < data.after; i += 1) await work(0);
+      return { moves: 'all' };
+    },
+  }));
+
 export const AGENT_STEPS: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: works },
   { weight: 4, arbitrary: runsOfWork },
@@ -216,4 +241,5 @@ export const AGENT_STEPS: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: beats },
   { weight: 1, arbitrary: vanishes },
   { weight: 1, arbitrary: insistence },
+  { weight: 1, arbitrary: lies },
 );

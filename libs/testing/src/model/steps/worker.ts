@@ -14,6 +14,7 @@ import { type Params, prepared } from '@pipeline/store';
 import { sql } from 'kysely';
 import { BOT } from '../host/state.ts';
 import { type Held, invocations, nextSha, type World } from '../world/world.ts';
+import { type Lie, lyingReport, rowsOfOthers } from './lies.ts';
 import { moves, NOTHING, type Verdict } from './verdict.ts';
 
 const TEXT = 'because';
@@ -84,6 +85,10 @@ export const refusal = (error: unknown): string => {
   throw error;
 };
 
+/** A refusal of a lie; the claim is still valid. */
+const refusalOfLie = (error: unknown): string =>
+  error instanceof AppError && error.code === 'INVALID_ARGUMENT' ? error.code : refusal(error);
+
 /** Claims for a worker. A process that crashes between claim and start leaves a claim that is never started. */
 export async function take(world: World, worker: string, starts = true): Promise<Held | null> {
   const task = await world.acts.claim(worker);
@@ -136,6 +141,24 @@ export async function finish(world: World, held: Held, ending: Ending): Promise<
   const number = held.task.issueNumber ?? 0;
   if (typeof answer === 'string' || answer.state === null || !isFirst) return NOTHING;
   return { moves: [number], certain: { number, state: answer.state } };
+}
+
+/** Reports a lie instead of the result: only its own issue may change. A refused one leaves the claim as it was. */
+export async function lie(world: World, held: Held, { outcome: index, lie }: { outcome: number; lie: Lie }) {
+  const honest = outcomeOf(world, held, index);
+  const branch = branchOf(held.task.issueNumber ?? 0);
+  // Without any push the host would have nothing to open a pull request from.
+  if (honest.outcome === 'submitted' && !world.host.state.branches.has(branch))
+    world.host.state.push(branch, honest.result.headSha, BOT);
+  const reported = lyingReport(world, held, honest, lie);
+  const isFirst = held.said === undefined;
+  const before = await rowsOfOthers(world, held);
+  const answer = await world.acts.report(held.task, reported).catch(refusalOfLie);
+  expect(await rowsOfOthers(world, held)).toEqual(before);
+  if (answer === 'INVALID_ARGUMENT') return NOTHING;
+  held.said ??= { kind: 'report', body: reported };
+  held.working = false;
+  return typeof answer === 'string' || !isFirst ? NOTHING : moves(held.task.issueNumber ?? 0);
 }
 
 export async function fails(world: World, held: Held, [message, errorClass]: [string, ErrorClass]): Promise<Verdict> {
