@@ -20,7 +20,7 @@ describe('unstorable text', () => {
   let ann: Minted;
   beforeAll(async () => {
     tenant = await makeTenant(hosting.api);
-    ann = await mintConnection(hosting.database.store, { tenantId: tenant.id, role: 'owner' });
+    ann = await mintConnection(hosting.database.owner, { tenantId: tenant.id, role: 'owner' });
   });
 
   const tokenFor = ({ auth }: AnyRoute): string | null =>
