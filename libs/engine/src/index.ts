@@ -2,6 +2,14 @@ export { type AuditEntry, type AuditFilter, readAudit } from './accounts/audit-p
 export { cleanIdentity, linkIdentity, linkOwnIdentity, unlinkOwnIdentity } from './accounts/identities.ts';
 export { acceptAsNewUser, acceptInvitation, findInvitation } from './accounts/invitations.ts';
 export { loginAudit } from './accounts/login-failures.ts';
+export {
+  beginSession,
+  endConnectionOfClient,
+  endOwnConnection,
+  endOwnConnections,
+  endSession,
+  grantConnection,
+} from './accounts/own-account.ts';
 export { hashPassword, isPasswordHash, PASSWORD_LENGTH, verifyPassword } from './accounts/passwords.ts';
 export * as admin from './admin.ts';
 export { channelKey, raiseAlert, recordOutage, resolveAlert } from './alerts/alerts.ts';

@@ -16,8 +16,13 @@ const AuditEntry = z
   .object({
     id: z.string().meta({ description: 'Unique over all entries.', example: 'event-4711' }),
     at: Timestamp,
-    actorType: z.string().meta({ description: '`operator`, `system` or another type of actor.' }),
-    actor: z.string().meta({ description: 'Login of the operator, name of the administrator, or the process.' }),
+    actorType: z.string().meta({
+      description: '`operator`, `user` of the hosted API, `client` (a connected program), `system` or another type.',
+    }),
+    actor: z.string().meta({
+      description:
+        'Login of the operator, name of the administrator, email of the user, id of the client, or the process.',
+    }),
     action: z.string().meta({ example: 'pause' }),
     target: z.string().meta({
       description: '`owner/name#7` or `owner/name` for an action on a repo; otherwise a subject such as `user anna`.',
@@ -53,7 +58,7 @@ const listAudit = route({
   path: '/api/audit',
   summary: 'List the actions of operators',
   description:
-    'Newest first: actions on repos and issues, and actions outside any repo, such as those on users, worker tokens and agents, and failed logins. Actions on repos are kept as long as pipeline events.',
+    'Newest first: actions on repos and issues, and actions outside any repo, such as those on users, worker tokens and agents, logins and connections of users, and failed logins. Actions on repos are kept as long as pipeline events.',
   query: z.object({
     ...filters,
     limit: pageQuery({ limit: PAGE_RULES.audit, notANumber: 'refuse' }).limit,

@@ -46,7 +46,7 @@ export const ClaimedTask = z
   .meta({ id: 'ClaimedTask' });
 export type ClaimedTask = z.output<typeof ClaimedTask>;
 
-// Agent output may contain NUL and unpaired surrogates; replace them rather than reject the report.
+// Agent output may contain NUL, unpaired surrogates and numbers of any size; replace them rather than reject the report.
 const worker = { auth: 'worker', method: 'post', tags: ['Worker protocol'], unstorableText: 'replace' } as const;
 const unknownWorker: DeclaredError = { code: 'NOT_FOUND', description: 'Unknown worker. Register again' };
 const onTask = {
@@ -206,7 +206,8 @@ export const reportProgress = route({
   id: 'reportProgress',
   path: '/api/worker/tasks/{id}/progress',
   summary: 'Report progress on a task',
-  description: 'Sets the status message of the issue and appends an issue event.',
+  description:
+    'Sets the status message of the issue and appends an issue event. Details of more than 65,536 characters of JSON are omitted.',
   bodyLimit: 4 * MIB,
   body: z.object({
     claimToken,
@@ -222,7 +223,8 @@ export const recordMessages = route({
   id: 'recordMessages',
   path: '/api/worker/tasks/{id}/messages',
   summary: 'Record agent messages',
-  description: 'Stores up to 500 messages (4 MiB) of the transcript. A repeated message is stored once.',
+  description:
+    'Stores up to 500 messages (4 MiB) of the transcript. A repeated message is stored once. Content, tool input and tool output are cut after 65,536 characters.',
   bodyLimit: 4 * MIB,
   body: z.object({ claimToken, items: z.array(AgentMessageInput).max(500) }),
   replies: {

@@ -80,7 +80,7 @@ interface RouteSpec<
   bodyLimit?: number;
   /**
    * Handling of body text that Postgres cannot store (NUL, unpaired surrogates): `refuse` returns 400, `replace`
-   * substitutes U+FFFD. Default `refuse`. Raw bodies other than forms are passed unchanged.
+   * substitutes U+FFFD, and 1e21 for larger numbers. Default `refuse`. Raw bodies other than forms are passed unchanged.
    */
   unstorableText?: 'refuse' | 'replace';
   /** Allows cross-origin requests. Only for routes that use no credential a browser adds automatically. */

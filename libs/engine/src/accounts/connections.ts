@@ -99,7 +99,7 @@ export async function createCredentials(admin: Admin, { org: orgId, email, name,
 /** Ends a connection with all its tokens, from the next request on. @throws AppError NOT_FOUND. */
 export function endConnection(admin: Admin, id: string) {
   return administer(admin, async (tx) => {
-    if (!(await revokeConnection(tx, id, 'operator'))) notFound(`there is no live connection ${id}`);
+    if ((await revokeConnection(tx, id, 'operator')) === null) notFound(`there is no live connection ${id}`);
     await audit(tx, admin, { action: 'connection-revoke', subject: `connection ${id}` });
     return { revoked: [id] };
   });
@@ -111,7 +111,7 @@ export async function endConnectionsOf(admin: Admin, email: string) {
   const open = connections.filter(({ revokedAt }) => revokedAt === null);
   return administer(admin, async (tx) => {
     const revoked: string[] = [];
-    for (const { id } of open) if (await revokeConnection(tx, id, 'operator')) revoked.push(id);
+    for (const { id } of open) if ((await revokeConnection(tx, id, 'operator')) !== null) revoked.push(id);
     const subject = `connections of user ${email}`;
     if (revoked.length > 0) await audit(tx, admin, { action: 'connection-revoke', subject, details: { revoked } });
     return { revoked };

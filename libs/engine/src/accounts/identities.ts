@@ -1,5 +1,6 @@
 import { displayText } from '@pipeline/domain';
 import {
+  type Account,
   deleteIdentity,
   deleteSessionsOf,
   type ExternalIdentity,
@@ -28,7 +29,7 @@ type IdentityKey = Omit<ExternalIdentity, 'name'>;
 
 /** Actor that is recorded in the audit log. */
 interface Actor {
-  type: 'operator' | 'system';
+  type: 'operator' | 'user';
   id: string;
   reason: string | null;
 }
@@ -67,26 +68,24 @@ export async function linkIdentity(tx: Tx, { userId, identity, actor }: Link): P
 }
 
 /** Links an identity to the user who has just proved to own both. @throws AppError as `linkIdentity`. */
-export const linkOwnIdentity = (store: Store, userId: number, identity: ExternalIdentity): Promise<boolean> =>
+export const linkOwnIdentity = (store: Store, { id, email }: Account, identity: ExternalIdentity): Promise<boolean> =>
   inTransaction(store.tenant, (tx) =>
-    linkIdentity(tx, { userId, identity, actor: { ...SELF, reason: 'linked by the user' } }),
+    linkIdentity(tx, { userId: id, identity, actor: { type: 'user', id: email, reason: 'linked by the user' } }),
   );
-
-const SELF = { type: 'system', id: 'hosted-api' } as const;
 
 /**
  * Removes an identity of a user by their own request.
  * @returns false when the user has no such identity.
  * @throws AppError INVALID_INPUT when no other way to log in would remain.
  */
-export const unlinkOwnIdentity = (store: Store, userId: number, key: IdentityKey): Promise<boolean> =>
+export const unlinkOwnIdentity = (store: Store, { id: userId }: Account, key: IdentityKey): Promise<boolean> =>
   inTransaction(store.tenant, async (tx) => {
     const user = await lockLogins(tx, userId);
     if (!user || !(await deleteIdentity(tx, userId, key))) return false;
     if (!user.hasPassword && user.identities <= 1) refuse('this is your only way to log in');
     await record(
       tx,
-      { ...SELF, reason: 'removed by the user' },
+      { type: 'user', id: user.email, reason: 'removed by the user' },
       { action: 'identity-unlink', email: user.email, ...key },
     );
     return true;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { displayText } from '@pipeline/domain';
 import {
+  type Account,
   findUser,
   insertAuditEntry,
   insertInvitation,
@@ -138,8 +139,8 @@ export const findInvitation = (store: Store, token: string): Promise<OpenInvitat
  * Makes a user a member. An existing member keeps the role.
  * @returns false when the invitation cannot be used any more.
  */
-export const acceptInvitation = (store: Store, invitation: OpenInvitation, userId: number): Promise<boolean> =>
-  inTransaction(store.tenant, (tx) => join(tx, invitation, { id: userId, isNew: false }));
+export const acceptInvitation = (store: Store, invitation: OpenInvitation, { id, email }: Account): Promise<boolean> =>
+  inTransaction(store.tenant, (tx) => join(tx, invitation, { id, email, isNew: false }));
 
 /** @throws AppError INVALID_INPUT for a name or a password that cannot be used, before anything is stored. */
 export async function acceptAsNewUser(
@@ -157,7 +158,7 @@ export async function acceptAsNewUser(
   return inTransaction(store.tenant, async (tx) => {
     const user = await insertNewUser(tx, { email: invitation.email, name: shown, passwordHash });
     if (!user) return 'exists';
-    if (await join(tx, invitation, { id: user.id, isNew: true })) return user.id;
+    if (await join(tx, invitation, { id: user.id, email: invitation.email, isNew: true })) return user.id;
     throw new InvitationUsed();
   }).catch((error: unknown) => {
     if (error instanceof InvitationUsed) return 'used';
@@ -168,13 +169,19 @@ export async function acceptAsNewUser(
 /** Undoes the new user. */
 class InvitationUsed extends Error {}
 
-async function join(tx: Tx, invitation: OpenInvitation, user: { id: number; isNew: boolean }): Promise<boolean> {
+interface Joiner {
+  id: number;
+  email: string;
+  isNew: boolean;
+}
+
+async function join(tx: Tx, invitation: OpenInvitation, user: Joiner): Promise<boolean> {
   if (!(await takeInvitation(tx, invitation, user.id))) return false;
   const { tenantId, id, org, email, role } = invitation;
   const added = await insertMembership(tx, tenantId, user.id, role);
   await insertAuditEntry(tx, {
-    actorType: 'system',
-    actorId: 'hosted-api',
+    actorType: 'user',
+    actorId: user.email,
     action: 'invitation-accept',
     subject: subjectOf(id, org),
     reason: 'accepted by link',

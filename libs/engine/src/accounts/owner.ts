@@ -16,6 +16,7 @@ interface Owner {
 export const asOwner = (engine: Engine, { tenantId, userId, email }: Owner): Admin => ({
   engine,
   actor: email,
+  actorType: 'user',
   reason: 'by an owner, in the browser',
   async authorize(tx) {
     const members = await lockMemberships(tx, tenantId);

@@ -8,6 +8,8 @@ export interface Admin {
   engine: Engine;
   actor: string;
   reason: string | null;
+  /** Kind of the actor in the audit log. Default `operator`. */
+  actorType?: 'operator' | 'user';
   /** Checks the right of the actor, in the transaction of each action. @throws AppError. */
   authorize?: (tx: Tx) => Promise<void>;
 }
@@ -31,9 +33,9 @@ export const administer = <T>({ engine, authorize }: Admin, work: (tx: Tx) => Pr
 /** Records an action without a repo, in its transaction. */
 export const audit = (
   tx: Tx,
-  { actor, reason }: Admin,
+  { actor, actorType = 'operator', reason }: Admin,
   entry: { action: string; subject: string; details?: Record<string, unknown> },
-): Promise<void> => insertAuditEntry(tx, { actorType: 'operator', actorId: actor, reason, details: {}, ...entry });
+): Promise<void> => insertAuditEntry(tx, { actorType, actorId: actor, reason, details: {}, ...entry });
 
 /** Records an action on a repo, among the events of that repo. */
 export function recordRepoAction(

@@ -12,6 +12,12 @@ export interface Progress {
   invocations: Invocation[];
 }
 
+/**
+ * Maximum characters of a text of an agent, or of a value in JSON: the wire bounds the whole request, this bounds what a
+ * reader of many of them gets.
+ */
+const MAX_CONTENT = 65_536;
+
 /** Records the progress of a task: the issue's current status, a timeline entry, and its cost so far. */
 export function progress(engine: Engine, token: ClaimToken, said: Progress): Promise<void> {
   return withClaim(engine, token, async (unit, { run, issue }) => {
@@ -19,7 +25,8 @@ export function progress(engine: Engine, token: ClaimToken, said: Progress): Pro
     await bookInvocations(unit, { run, issue }, said.invocations);
     if (!issue) return;
     const actor = { type: 'agent' as const, id: run.worker_id, agent: run.agent };
-    recordIssueEvent(unit, { issue }, { status: said.status, details: said.details, actor: actor });
+    const details = JSON.stringify(said.details).length > MAX_CONTENT ? null : said.details;
+    recordIssueEvent(unit, { issue }, { status: said.status, details, actor });
     // Only tasks that move the issue set its status.
     if (isSideTask(run.task_type)) return;
     unit.send(updateIssue(unit.tx, unit.tenantId, issue.id, { current_status: said.status }));
@@ -28,9 +35,6 @@ export function progress(engine: Engine, token: ClaimToken, said: Progress): Pro
     publishIssueStatus(unit, { issue, repo }, { status: said.status, actor });
   });
 }
-
-/** Octets are not counted: the wire bounds the whole batch, this bounds one message for its readers. */
-const MAX_CONTENT = 65_536;
 
 /** Stores messages of an agent. A message sent twice is stored once. @returns how many were stored. */
 export function recordMessages(
@@ -44,8 +48,16 @@ export function recordMessages(
   });
 }
 
-const cut = (item: Omit<MessageInput, 'truncated'>): MessageInput => ({
-  ...item,
-  content: item.content === null ? null : cappedText(item.content, MAX_CONTENT),
-  truncated: (item.content?.length ?? 0) > MAX_CONTENT,
-});
+/** Cuts the content of a message; of a longer value of a tool the text of its JSON is stored, cut too. */
+function cut(item: Omit<MessageInput, 'truncated'>): MessageInput {
+  const { toolInput, toolOutput } = item;
+  const isLong = (value: unknown) => (JSON.stringify(value) ?? '').length > MAX_CONTENT;
+  const cutValue = (value: unknown) => (isLong(value) ? cappedText(JSON.stringify(value), MAX_CONTENT) : value);
+  return {
+    ...item,
+    ...(toolInput !== undefined && { toolInput: cutValue(toolInput) }),
+    ...(toolOutput !== undefined && { toolOutput: cutValue(toolOutput) }),
+    content: item.content === null ? null : cappedText(item.content, MAX_CONTENT),
+    truncated: (item.content?.length ?? 0) > MAX_CONTENT || isLong(toolInput) || isLong(toolOutput),
+  };
+}

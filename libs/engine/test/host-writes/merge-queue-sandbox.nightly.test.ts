@@ -1,22 +1,13 @@
 /** A repo whose default branch has a merge queue, on the sandbox host through the real adapter. */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { TaskType } from '@pipeline/domain';
-import { explainIssueAt, start } from '@pipeline/engine';
+import { explainIssueAt } from '@pipeline/engine';
 import { testDatabase } from '@pipeline/testing';
 import { ANNA, BOT, createSandboxEnvironment, type SandboxEnvironment } from '@pipeline/testing/sandbox';
 import { until } from '@pipeline/testing/until';
-import {
-  applyHostIssue,
-  type Bench,
-  claimNext,
-  drain,
-  finish,
-  goodOutcome,
-  hostIssue,
-  makeBench,
-  refOf,
-} from '../harness.ts';
+import { applyHostIssue, type Bench, drain, hostIssue, makeBench } from '../harness.ts';
 import { updateRepo } from '../repo-columns.ts';
+import { completeTasks } from './sandbox-repo.ts';
 
 const database = testDatabase();
 const OWNER = { login: 'acme', token: 'acme-token-1', type: 'User' as const };
@@ -64,22 +55,11 @@ const pullOf = async (issue: number): Promise<Pull> => {
   return api('GET', `/pulls/${found.number}`);
 };
 
-async function work(types: TaskType[]): Promise<void> {
-  for (;;) {
-    await drain({ engine: bench.engine, host: sandbox.host });
-    const task = await claimNext(bench, types);
-    if (!task) return;
-    await start(bench.engine, refOf(bench, task));
-    const number = task.issueNumber ?? 0;
-    const outcome = goodOutcome(task.taskType, number);
-    if (outcome.outcome === 'submitted') {
-      const to = { repo: slug, token: BOT.token };
-      outcome.result.headSha = await sandbox.push(`svc/issue-${number}`, 'shared.txt', `${number}\n`, to);
-    }
-    if (outcome.outcome === 'mergeable') outcome.result.headSha = (await pullOf(number)).head.sha;
-    await finish(bench, task, outcome);
-  }
-}
+const work = (types: TaskType[]) =>
+  completeTasks({ sandbox, bench, slug }, types, {
+    fileOf: (number) => ['shared.txt', `${number}\n`],
+    headOf: async (number) => (await pullOf(number)).head.sha,
+  });
 
 const UNTIL_APPROVED = ['analyze', 'plan', 'develop', 'review'] as const;
 

@@ -1,22 +1,13 @@
 /** A repo with `mergeTrain: serial` on the sandbox host through the real adapter, with a CI that tests whole trees. */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS, type TaskType } from '@pipeline/domain';
-import { findIssueKey, start, transitionIssue } from '@pipeline/engine';
+import { findIssueKey, transitionIssue } from '@pipeline/engine';
 import { testDatabase } from '@pipeline/testing';
 import { ANNA, BOT, createSandboxEnvironment, type SandboxEnvironment } from '@pipeline/testing/sandbox';
-import {
-  applyHostIssue,
-  type Bench,
-  claimNext,
-  drain,
-  finish,
-  goodOutcome,
-  hostIssue,
-  makeBench,
-  refOf,
-} from '../harness.ts';
+import { applyHostIssue, type Bench, hostIssue, makeBench } from '../harness.ts';
 import { reportPull } from '../host-pulls.ts';
 import { updateRepo } from '../repo-columns.ts';
+import { completeTasks } from './sandbox-repo.ts';
 
 const database = testDatabase();
 let sandbox: SandboxEnvironment;
@@ -63,23 +54,12 @@ const headOf = async (issue: number) => {
   return found;
 };
 
-/** Completes claimable tasks; the first development of each issue adds a file of its own. */
-async function work(types: Parameters<typeof claimNext>[1]): Promise<void> {
-  for (;;) {
-    await drain({ engine: bench.engine, host: sandbox.host });
-    const task = await claimNext(bench, types);
-    if (!task) return;
-    await start(bench.engine, refOf(bench, task));
-    const number = task.issueNumber ?? 0;
-    const outcome = goodOutcome(task.taskType, number);
-    if (outcome.outcome === 'submitted') {
-      const to = { repo: slug, token: BOT.token };
-      outcome.result.headSha = await sandbox.push(`svc/issue-${number}`, `file-${number}.txt`, 'x\n', to);
-    }
-    if (outcome.outcome === 'mergeable') outcome.result.headSha = (await headOf(number)).head.sha;
-    await finish(bench, task, outcome);
-  }
-}
+/** Each issue adds a file of its own. */
+const work = (types: TaskType[]) =>
+  completeTasks({ sandbox, bench, slug }, types, {
+    fileOf: (number) => [`file-${number}.txt`, 'x\n'],
+    headOf: async (number) => (await headOf(number)).head.sha,
+  });
 
 /** Returns whether the tree of a commit is broken: it contains the files of both issues. */
 async function isRed(sha: string, [one, other]: readonly [number, number]): Promise<boolean> {

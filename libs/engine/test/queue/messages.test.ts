@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { reclaimExpired, recordMessages } from '@pipeline/engine';
+import { progress, reclaimExpired, recordMessages } from '@pipeline/engine';
 import { refOf, take } from '../harness.ts';
 import { Stage } from '../stage.ts';
 
@@ -60,4 +60,23 @@ test('cuts a long message before a character that would be split', async () => {
     { sequence: 0, content: start, truncated: true },
     { sequence: 1, content: `${start}b`, truncated: false },
   ]);
+});
+
+test('stores the beginning of what a tool got and gave, and no details of progress, when they have more than 65,536 characters', async () => {
+  const ref = refOf(bench, await take(bench));
+  const most = { text: 'é'.repeat(65_525) };
+  const more = { text: 'é'.repeat(65_526) };
+  const tools = { toolInput: most, toolOutput: more };
+  await recordMessages(bench.engine, ref, [{ ...messageOf(0, ''), ...tools }]);
+  for (const details of [most, more])
+    await progress(bench.engine, ref, { status: 'goes on', details, invocations: [] });
+  const message = await bench.database.db
+    .selectFrom('agent_messages')
+    .select(['tool_input', 'tool_output', 'truncated'])
+    .where('tenant_id', '=', bench.tenantId)
+    .executeTakeFirst();
+  const cut = JSON.stringify(more).slice(0, 65_536);
+  expect(message).toEqual({ tool_input: most, tool_output: cut, truncated: true });
+  const events = bench.database.db.selectFrom('issue_events').select('details').where('status', '=', 'goes on');
+  expect(await events.orderBy('id').execute()).toEqual([{ details: most }, { details: null }]);
 });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type AnyRoute, DEFAULT_REFUSALS, isRawBody, type Refusal } from '@pipeline/contract';
-import { AppError, hasUnstorableEscape, isStorable, sanitizeJson } from '@pipeline/domain';
+import { AppError, hasUnstorableEscape, hasWideNumber, isStorable, sanitizeJson } from '@pipeline/domain';
 import type { z } from 'zod';
 import type { RequestScope } from '../request/request-scope.ts';
 import { readBytes } from './body-bytes.ts';
@@ -90,8 +90,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function readJson(route: AnyRoute, schema: z.ZodType, bytes: Uint8Array): unknown {
   const { text, value } = parseJson(route, bytes);
-  if (!hasUnstorableEscape(text)) return checkBody(route, schema, value);
-  if (route.unstorableText === 'replace') return checkBody(route, schema, sanitizeJson(value));
+  const replaces = route.unstorableText === 'replace';
+  if (replaces && (hasUnstorableEscape(text) || hasWideNumber(text)))
+    return checkBody(route, schema, sanitizeJson(value));
+  if (replaces || !hasUnstorableEscape(text)) return checkBody(route, schema, value);
   // After the schema check, which may have a more specific message.
   return requireStorable(route, checkBody(route, schema, value));
 }

@@ -3,16 +3,8 @@ import { APP_PERMISSIONS } from '@pipeline/domain';
 import { importSPKI, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { Failure } from '../http/failure.ts';
-import {
-  type AppRecord,
-  GLOBAL,
-  type Grant,
-  type InstallationRecord,
-  type Permission,
-  type Permissions,
-  type RepoRecord,
-  type Sandbox,
-} from '../state/model.ts';
+import type { AppRecord, Grant, InstallationRecord, Permission, Permissions } from '../state/app-records.ts';
+import { GLOBAL, type RepoRecord, type Sandbox } from '../state/model.ts';
 import { change, putUser, timestamp } from '../state/sandbox.ts';
 
 const login = z.string().regex(/^[A-Za-z0-9._-]{1,90}$/, 'a login has letters, digits, ".", "_" and "-"');

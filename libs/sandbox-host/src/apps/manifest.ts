@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Permission, Permissions } from '../state/model.ts';
+import type { Permission, Permissions } from '../state/app-records.ts';
 import { PERMISSIONS } from './grants.ts';
 
 const web = z.url({ protocol: /^https?$/ });

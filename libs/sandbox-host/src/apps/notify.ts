@@ -1,5 +1,6 @@
 import { renderRepo, renderUser } from '../render/basics.ts';
-import { type AppRecord, GLOBAL, type InstallationRecord, type RepoRecord, type Sandbox } from '../state/model.ts';
+import type { AppRecord, InstallationRecord } from '../state/app-records.ts';
+import { GLOBAL, type RepoRecord, type Sandbox } from '../state/model.ts';
 import { reaches } from './grants.ts';
 import { renderInstallation } from './render.ts';
 

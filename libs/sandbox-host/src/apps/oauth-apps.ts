@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { GLOBAL, type OauthAppRecord, type Sandbox, type UserRecord } from '../state/model.ts';
+import type { OauthAppRecord } from '../state/app-records.ts';
+import { GLOBAL, type Sandbox, type UserRecord } from '../state/model.ts';
 import { change, timestamp } from '../state/sandbox.ts';
 import { hashOf } from './grants.ts';
 

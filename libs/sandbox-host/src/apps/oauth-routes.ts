@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { Failure, notFound } from '../http/failure.ts';
 import { sendPage } from '../http/page.ts';
 import { readBody } from '../http/request.ts';
-import type { OauthAppRecord, Sandbox } from '../state/model.ts';
+import type { OauthAppRecord } from '../state/app-records.ts';
+import type { Sandbox } from '../state/model.ts';
 import { authorize, EXCHANGE_ERRORS, exchange, isCallback, oauthAppOf } from './oauth-apps.ts';
 import { requireOwner } from './registration.ts';
 

@@ -1,5 +1,6 @@
 import { nodeId, renderUser } from '../render/basics.ts';
-import type { AppRecord, InstallationRecord, Sandbox } from '../state/model.ts';
+import type { AppRecord, InstallationRecord } from '../state/app-records.ts';
+import type { Sandbox } from '../state/model.ts';
 import { timestamp } from '../state/sandbox.ts';
 import { botOf, permissionsOf } from './grants.ts';
 

@@ -4,14 +4,8 @@ import { Failure, notFound } from '../http/failure.ts';
 import { redirectToId } from '../http/redirects.ts';
 import { numberParam, readBody } from '../http/request.ts';
 import { renderRepo } from '../render/basics.ts';
-import {
-  type AppRecord,
-  GLOBAL,
-  type Grant,
-  type InstallationRecord,
-  type RepoRecord,
-  type Sandbox,
-} from '../state/model.ts';
+import type { AppRecord, Grant, InstallationRecord } from '../state/app-records.ts';
+import { GLOBAL, type RepoRecord, type Sandbox } from '../state/model.ts';
 import { findMovedRepo, findRepo, timestamp } from '../state/sandbox.ts';
 import { addGrant, appOf, permissionsOf, reaches, requireActive } from './grants.ts';
 import { notifyApp } from './notify.ts';

@@ -10,11 +10,11 @@ import { rulesOf } from '../protection/rules.ts';
 import { setAutoMerge } from '../queue/auto-merge.ts';
 import { addEntry, entryOf, removeEntry } from '../queue/entries.ts';
 import { nodeId } from '../render/basics.ts';
+import type { Permission } from '../state/app-records.ts';
 import {
   type EventRecord,
   GLOBAL,
   type MergeMethod,
-  type Permission,
   type PullIssue,
   type RepoRecord,
   type Sandbox,

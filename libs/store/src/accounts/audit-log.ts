@@ -2,9 +2,12 @@ import type { Db, Tx } from '../driver/database.ts';
 import { jsonb } from '../driver/fragments.ts';
 import type { ActorType } from '../records/records.ts';
 
+/** Kind of the actor of an action outside any repo: in addition a user of an organisation, and a client program. */
+type AuditActorType = ActorType | 'user' | 'client';
+
 /** An action outside any repo. `subject` = what it was applied to, such as `user anna@example.org`. */
 interface AuditEntry {
-  actorType: ActorType;
+  actorType: AuditActorType;
   actorId: string;
   action: string;
   subject: string;

@@ -7,7 +7,7 @@ import { membersAmong } from './memberships.ts';
 /** Why a connection ended: revoked by its user, its client, reuse of a token, or an operator. */
 type RevokedReason = 'user' | 'client' | 'reuse' | 'operator';
 
-interface NewConnection {
+export interface NewConnection {
   /** `conn_…` */
   id: string;
   tenantId: number;
@@ -124,23 +124,23 @@ export async function touchConnection(db: Db, id: string): Promise<void> {
 /**
  * Ends a connection with all its tokens, immediately and everywhere: every token check reads this row.
  * @param userId only if it is this user's.
- * @returns false when it had ended before, or does not exist.
+ * @returns the id of its client; null when it had ended before, or does not exist.
  */
 export async function revokeConnection(
   db: Db,
   id: string,
   reason: RevokedReason,
   userId: number | null = null,
-): Promise<boolean> {
+): Promise<string | null> {
   const row = await db
     .updateTable('oauth_connections')
     .set({ revoked_at: svcNow, revoked_reason: reason })
     .where('id', '=', id)
     .where('revoked_at', 'is', null)
     .$if(userId !== null, (update) => update.where('user_id', '=', userId))
-    .returning('id')
+    .returning('client_id')
     .executeTakeFirst();
-  return row !== undefined;
+  return row?.client_id ?? null;
 }
 
 /** Ends all connections of a user with all their tokens, immediately and everywhere. @returns their ids. */

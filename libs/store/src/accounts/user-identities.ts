@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
@@ -113,11 +114,12 @@ export async function lockLogins(
   tx: Tx,
   userId: number,
 ): Promise<{ email: string; hasPassword: boolean; identities: number } | undefined> {
+  // Not the row: the hosted API may not change users, so it cannot lock them.
+  await sql`select pg_advisory_xact_lock(hashtextextended('pipeline.logins', ${userId}))`.execute(tx);
   const user = await tx
     .selectFrom('users')
     .select(['email', 'password_hash'])
     .where('id', '=', userId)
-    .forUpdate()
     .executeTakeFirst();
   if (!user) return undefined;
   const identities = await identitiesOf(tx, userId);

@@ -41,8 +41,17 @@ export async function findSessionAccount(db: Db, hash: Buffer): Promise<Account 
   return row ?? null;
 }
 
-export async function deleteSession(db: Db, hash: Buffer): Promise<void> {
-  await db.deleteFrom('user_sessions').where('hash', '=', hash).execute();
+/** Ends a session. @param userId only if it is this user's. @returns the email of its user; null without one. */
+export async function deleteSession(db: Db, hash: Buffer, userId: number | null = null): Promise<string | null> {
+  const row = await db
+    .deleteFrom('user_sessions as s')
+    .using('users as u')
+    .whereRef('u.id', '=', 's.user_id')
+    .where('s.hash', '=', hash)
+    .$if(userId !== null, (remove) => remove.where('s.user_id', '=', userId))
+    .returning('u.email')
+    .executeTakeFirst();
+  return row?.email ?? null;
 }
 
 /** A browser in which a user is logged in. */
@@ -66,15 +75,4 @@ export async function sessionsOf(db: Db, userId: number): Promise<SessionEntry[]
     .orderBy('hash')
     .limit(MAX_SESSIONS)
     .execute();
-}
-
-/** Ends a session of a user. @returns false when it had ended before, or is not theirs. */
-export async function deleteSessionOf(db: Db, userId: number, hash: Buffer): Promise<boolean> {
-  const row = await db
-    .deleteFrom('user_sessions')
-    .where('hash', '=', hash)
-    .where('user_id', '=', userId)
-    .returning('user_id')
-    .executeTakeFirst();
-  return row !== undefined;
 }

@@ -30,10 +30,49 @@ export interface RoleReport {
 
 export const roleName = (kind: Kind, prefix = DEFAULT_ROLE_PREFIX): string => `${prefix}_${kind}`;
 
-/** Tables that a service reads and nothing else. */
-const READ_ONLY = ['schema_migrations', 'schema_migrations_lock'];
-/** Tables to which a service adds rows and whose rows it never changes. */
-const APPEND_ONLY = ['audit_log'];
+/** Rights of a service on a table that is not named below. */
+const DATA_RIGHTS = 'select, insert, update, delete';
+
+const MIGRATIONS = { schema_migrations: 'select', schema_migrations_lock: 'select' };
+
+/**
+ * Tables on which a service has fewer rights, with these rights as GRANT names them. The hosted API is reached from the
+ * internet: what it does not write itself, administrators and the monitor write. It reads `users.password_hash`, because
+ * users log in there, and adds users who accept an invitation.
+ */
+const LIMITED_RIGHTS: Record<ServiceKind, Readonly<Record<string, string>>> = {
+  hosted_api: {
+    ...MIGRATIONS,
+    agent_restarts: 'select',
+    audit_log: 'insert',
+    commit_checks: 'select',
+    kpi_snapshots: 'select',
+    leaders: 'select',
+    loop_problems: 'select',
+    model_prices: 'select',
+    projection_attempts: 'select',
+    repo_grants: 'select',
+    repo_sync: 'select',
+    repos: 'select',
+    rollup_checks: 'select',
+    seen_remarks: 'select',
+    settings: 'select',
+    strategy_automation: 'select',
+    strategy_charters: 'select',
+    strategy_runs: 'select',
+    strategy_snapshots: 'select',
+    stream_counter: 'select',
+    stream_events: 'select',
+    tenants: 'select',
+    trace_cursor: 'select',
+    track_prompts: 'select',
+    tracks: 'select',
+    users: 'select, insert',
+    worker_tokens: 'select, update (last_used_at)',
+    workflow_snapshots: 'select',
+  },
+  monitor: { ...MIGRATIONS, audit_log: 'select, insert' },
+};
 /** Functions that run with their owner's rights, and which service may call them. */
 const OWNER_FUNCTIONS = ['create_month_partition(text, text)', 'drop_month_partition(text, text)'];
 
@@ -96,7 +135,7 @@ async function apply(client: pg.Client, prefix: string, passwords: Passwords): P
   for (const kind of ['hosted_api', 'monitor'] as const) {
     if (!exists(kind)) continue;
     const role = roleName(kind, prefix);
-    await grantDataRights(client, role);
+    await grantDataRights(client, role, LIMITED_RIGHTS[kind]);
     if (kind === 'monitor') await grantFunctions(client, role);
     granted.push(role);
   }
@@ -178,21 +217,23 @@ async function giveToOwner(client: pg.Client, owner: string): Promise<void> {
   await client.query(rows.map(({ object }) => `alter ${object} owner to ${quoted(owner)}`).join(';\n'));
 }
 
-/** The tables are named one by one: a distributed store does not expand ALL TABLES on its nodes. */
-async function grantDataRights(client: pg.Client, role: string): Promise<void> {
+/**
+ * Replaces the rights of a role on all tables. The tables are named one by one: a distributed store does not expand ALL
+ * TABLES on its nodes.
+ */
+async function grantDataRights(
+  client: pg.Client,
+  role: string,
+  limited: Readonly<Record<string, string>>,
+): Promise<void> {
   const to = quoted(role);
   const tables = await namesOf(client, ['r', 'p', 'v']);
   const sequences = await namesOf(client, ['S']);
   await client.query(`grant usage on schema ${SCHEMA} to ${to}`);
-  const grant = (rights: string, names: readonly string[]) =>
-    names.length === 0 ? undefined : client.query(`grant ${rights} on ${names.join(', ')} to ${to}`);
-  const only = (names: readonly string[]) =>
-    tables.filter((table) => names.some((name) => table === `pipeline.${name}`));
-  const [readOnly, appendOnly] = [only(READ_ONLY), only(APPEND_ONLY)];
-  const rest = tables.filter((table) => !readOnly.includes(table) && !appendOnly.includes(table));
-  await grant('select, insert, update, delete', rest);
-  await grant('select', readOnly);
-  await grant('select, insert', appendOnly);
+  if (tables.length > 0) await client.query(`revoke all on ${tables.join(', ')} from ${to}`);
+  const rightsOn = (table: string) => limited[table.slice('pipeline.'.length)] ?? DATA_RIGHTS;
+  for (const [rights, names] of Map.groupBy(tables, rightsOn))
+    await client.query(`grant ${rights} on ${names.join(', ')} to ${to}`);
   if (sequences.length > 0) await client.query(`grant usage, select on sequence ${sequences.join(', ')} to ${to}`);
 }
 

@@ -55,7 +55,21 @@ describe('the role of a service', () => {
     expect(await outcomes(kind, refused)).toEqual(refused.map(() => DENIED));
   });
 
-  test.each<ServiceKind>(['hosted_api', 'monitor'])('lets %s read and write every other table', async (kind) => {
+  test.each([
+    ['update pipeline.repos set setup_command = null'],
+    ['update pipeline.users set password_hash = null'],
+    ['delete from pipeline.users'],
+    ['select from pipeline.audit_log'],
+    [`insert into pipeline.track_prompts (instructions) values ('x')`],
+    ['update pipeline.settings set body = null'],
+    [`insert into pipeline.worker_tokens (name) values ('x')`],
+    ['update pipeline.worker_tokens set revoked_at = null'],
+    ['update pipeline.workflow_snapshots set active = true'],
+  ])('refuses the hosted API: %s', async (statement) => {
+    expect(await outcomes('hosted_api', [statement])).toEqual([DENIED]);
+  });
+
+  test('lets the monitor read and write every other table', async () => {
     const { rows } = await sql<{ name: string }>`
       select relname as name from pg_class
       where relnamespace = 'pipeline'::regnamespace and relkind in ('r', 'p') and relname not like 'schema_migrations%'
@@ -67,7 +81,7 @@ describe('the role of a service', () => {
       `insert into pipeline.${name} select * from pipeline.${name} where false`,
       `update pipeline.${name} set tenant_id = tenant_id where false`,
     ]);
-    const ends = new Set(await outcomes(kind, statements));
+    const ends = new Set(await outcomes('monitor', statements));
     // 42703: a table without tenant_id; 428C9: one with a generated column. Rights are checked before either.
     expect([...ends].filter((end) => !['42703', '428C9'].includes(end))).toEqual(['done']);
   });
@@ -156,6 +170,14 @@ describe('applyRoles', () => {
   }
   const prefixOf = (url: string) => new URL(url).pathname.slice(1);
 
+  async function may(url: string, role: string, [table, right]: readonly [string, string]): Promise<boolean> {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const { rows } = await client.query('select has_table_privilege($1, $2, $3) as may', [role, table, right]);
+    await client.end();
+    return rows[0].may;
+  }
+
   test('lists missing roles when the login may not create them, and grants once they exist', async () => {
     await withMigrator('', async (url) => {
       const prefix = prefixOf(url);
@@ -195,6 +217,17 @@ describe('applyRoles', () => {
     });
   });
 
+  test('takes back rights that an earlier release granted', async () => {
+    await withMigrator('createrole', async (url) => {
+      const prefix = prefixOf(url);
+      await migrateToLatest(url);
+      await applyRoles(url, { prefix });
+      await execute(url, `grant all on pipeline.repos to ${prefix}_hosted_api`);
+      await applyRoles(url, { prefix });
+      expect(await may(url, `${prefix}_hosted_api`, ['pipeline.repos', 'update'])).toBe(false);
+    });
+  });
+
   test('covers tables of later migrations, also when two runs are concurrent', async () => {
     await withMigrator('createrole', async (url) => {
       const prefix = prefixOf(url);
@@ -202,13 +235,7 @@ describe('applyRoles', () => {
       await Promise.all([applyRoles(url, { prefix }), applyRoles(url, { prefix })]);
       await execute(url, 'create table pipeline.later (tenant_id bigint primary key)');
       await applyRoles(url, { prefix });
-      const client = new pg.Client({ connectionString: url });
-      await client.connect();
-      const { rows } = await client.query(
-        `select has_table_privilege('${prefix}_monitor', 'pipeline.later', 'insert') as may`,
-      );
-      await client.end();
-      expect(rows).toEqual([{ may: true }]);
+      expect(await may(url, `${prefix}_monitor`, ['pipeline.later', 'insert'])).toBe(true);
     });
   });
 });

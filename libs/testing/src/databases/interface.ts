@@ -10,6 +10,8 @@ export interface TestDatabase {
   readonly adminUrl: string;
   /** Ready to use, closed after the last test. It has a service's rights, and its statements are linted. */
   readonly store: Store;
+  /** A store with the rights of the owner, to arrange with functions of the libraries. Its statements are not linted. */
+  readonly owner: Store;
   /** Database handle for a test's own statements, to arrange and to check: the owner's rights, not linted. */
   readonly db: Db;
   /** Time that `svc_now()` returns in `store`; null = the present. Set it to hold the time, set it again to step it. */

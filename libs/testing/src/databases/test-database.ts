@@ -81,6 +81,9 @@ export function testDatabase(role: ServiceKind = 'monitor'): TestDatabase {
     get store() {
       return opened(store);
     },
+    get owner() {
+      return opened(plain);
+    },
     get db() {
       return opened(plain).fleet;
     },

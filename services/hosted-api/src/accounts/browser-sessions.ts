@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@pipeline/domain';
-import { hashTokenBytes } from '@pipeline/engine';
+import { beginSession, endSession, hashTokenBytes } from '@pipeline/engine';
 import type { Authenticate, Identity } from '@pipeline/http';
-import { type Account, deleteSession, findSessionAccount, insertSession, type Store } from '@pipeline/store';
+import { type Account, findSessionAccount, type Store } from '@pipeline/store';
 import type { PublicAddress } from '../auth/public-address.ts';
 import type { OauthKeys } from './keys.ts';
 
@@ -26,6 +26,13 @@ export interface SessionIdentity extends Identity {
   sessionId: string;
   account: Account;
   formToken: string;
+}
+
+/** A proved login: `method` is `password`, `invitation`, or the id of an identity provider. */
+interface Login {
+  account: Pick<Account, 'id' | 'email'>;
+  method: string;
+  address: string;
 }
 
 /**
@@ -85,10 +92,10 @@ export class BrowserSessions {
    * Begins a session under a new name, so that a cookie which was planted before leads nowhere.
    * @returns the headers.
    */
-  async begin(request: IncomingMessage, userId: number): Promise<Record<string, string>> {
+  async begin(request: IncomingMessage, login: Login): Promise<Record<string, string>> {
     await this.#forget(request);
     const cookie = newValue();
-    await insertSession(this.#store.tenant, hashTokenBytes(cookie), userId, SESSION_SECONDS * 1000);
+    await beginSession(this.#store, { ...login, hash: hashTokenBytes(cookie), ttlMs: SESSION_SECONDS * 1000 });
     return { 'set-cookie': `${this.#name}=${cookie}; Max-Age=${SESSION_SECONDS}; ${this.#attributes}` };
   }
 
@@ -100,7 +107,7 @@ export class BrowserSessions {
 
   async #forget(request: IncomingMessage): Promise<void> {
     const cookie = this.#cookieOf(request);
-    if (cookie !== null) await deleteSession(this.#store.tenant, hashTokenBytes(cookie));
+    if (cookie !== null) await endSession(this.#store, hashTokenBytes(cookie));
   }
 
   #cookieOf({ headers }: IncomingMessage): string | null {

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { hashTokenBytes } from '@pipeline/engine';
+import { grantConnection, hashTokenBytes } from '@pipeline/engine';
 import {
+  type Account,
   bindConnection,
   CREDENTIALS_CLIENT,
   connectionOfClient,
@@ -13,8 +14,8 @@ import {
   findGrantPayload,
   findToken,
   insertClient,
-  insertConnection,
   insertToken,
+  type Organisation,
   type Store,
   saveArtifact,
   type TokenKind,
@@ -26,7 +27,8 @@ import type { TokenRequests } from './token-requests.ts';
 
 /** Consent of a user, beyond the facts that the OAuth library stores about a grant. */
 interface Consent {
-  tenantId: number;
+  account: Account;
+  organisation: Organisation;
   clientName: string;
 }
 
@@ -131,17 +133,19 @@ function connectionAdapter({ store, consents, address, tokenRequests }: AdapterD
     async upsert(id, payload, expiresIn = 0) {
       const consent = consents.getStore();
       if (!consent) throw new Error('a grant is saved at consent only');
-      await insertConnection(store.tenant, {
+      const { account, organisation, clientName } = consent;
+      const connection = {
         id,
-        tenantId: consent.tenantId,
-        userId: Number(payload.accountId),
+        tenantId: organisation.tenantId,
+        userId: account.id,
         clientId: payload.clientId ?? '',
-        clientName: consent.clientName,
+        clientName,
         resource: address.resource,
         scope: SCOPE,
         payload,
         ttlMs: expiresIn * 1000,
-      });
+      };
+      await grantConnection(store, connection, { email: account.email, organisation: organisation.externalId });
     },
     async find(id) {
       return ((await findGrantPayload(await tokenRequests.db(), id)) ?? undefined) as AdapterPayload | undefined;

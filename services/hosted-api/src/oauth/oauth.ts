@@ -92,7 +92,7 @@ export function createOauth(
     keys,
     lifetimes,
     log,
-    tokenRequests: new TokenRequests(store.tenant),
+    tokenRequests: new TokenRequests(store),
     // To fetch a metadata document costs as much as a registration, and is one.
     allowFetch: (client) =>
       registrations.take(addressKey(client)).then(

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { beginTransaction, type Db, type OpenTransaction, revokeConnection } from '@pipeline/store';
+import { endConnectionOfClient } from '@pipeline/engine';
+import { beginTransaction, type Db, type OpenTransaction, type Store } from '@pipeline/store';
 
 interface TokenRequest {
   open: Promise<OpenTransaction> | undefined;
@@ -16,18 +17,18 @@ interface TokenRequest {
  * requests.
  */
 export class TokenRequests {
-  readonly #pool: Db;
+  readonly #store: Pick<Store, 'tenant'>;
   readonly #current = new AsyncLocalStorage<TokenRequest>();
 
-  constructor(pool: Db) {
-    this.#pool = pool;
+  constructor(store: Pick<Store, 'tenant'>) {
+    this.#store = store;
   }
 
   /** Database for token reads and writes: the request's transaction, or the pool outside of token requests. */
   async db(): Promise<Db> {
     const request = this.#current.getStore();
-    if (!request) return this.#pool;
-    request.open ??= beginTransaction(this.#pool);
+    if (!request) return this.#store.tenant;
+    request.open ??= beginTransaction(this.#store.tenant);
     return (await request.open).tx;
   }
 
@@ -35,7 +36,7 @@ export class TokenRequests {
   async revoke(connectionId: string): Promise<void> {
     const request = this.#current.getStore();
     if (request) request.connectionsToRevoke.add(connectionId);
-    else await revokeConnection(this.#pool, connectionId, 'client');
+    else await endConnectionOfClient(this.#store, connectionId, 'client');
   }
 
   /** @param answer writes the response; the transaction commits only if it resolves to true. */
@@ -47,7 +48,7 @@ export class TokenRequests {
     } finally {
       const open = await request.open;
       await (succeeded ? open?.commit() : open?.rollback());
-      for (const id of request.connectionsToRevoke) await revokeConnection(this.#pool, id, 'reuse');
+      for (const id of request.connectionsToRevoke) await endConnectionOfClient(this.#store, id, 'reuse');
     }
   }
 }

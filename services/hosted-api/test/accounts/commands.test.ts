@@ -170,7 +170,7 @@ describe('logins of the command line', () => {
     const credentials = async () => {
       const { email } = await world.person('acme');
       const engine = {
-        store: database.store,
+        store: database.owner,
         notify: () => undefined,
         settings: () => DEFAULT_SETTINGS,
         random: () => 0,

@@ -9,7 +9,7 @@ const world = testOauth();
 const { database } = world.hosting;
 const by = (): admin.Admin => ({
   engine: {
-    store: database.store,
+    store: database.owner,
     notify: () => undefined,
     settings: () => DEFAULT_SETTINGS,
     random: () => 0,
@@ -61,6 +61,8 @@ describe('an invitation', () => {
     expect(browser.text).toContain(email);
     const [entry] = (await auditEntries(database.db, 20)).filter(({ action }) => action === 'invitation-accept');
     expect(entry).toMatchObject({
+      actor_type: 'user',
+      actor_id: email,
       subject: `invitation ${id} of org ${org}`,
       details: { email, newUser: true, role: 'admin' },
     });

@@ -38,7 +38,7 @@ export function testProviders() {
     return { sub: `sub-${last}`, email: `p${last}@example.org`, email_verified: true, ...more };
   };
   const administrator = () => {
-    const { engine } = world.hosting.api.context;
+    const { owner: engine } = world.hosting.api;
     return { engine, actor: 'root', reason: null };
   };
   const link = (person: Person, subject: string, issuer = env.openid.issuer) =>

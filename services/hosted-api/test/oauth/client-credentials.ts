@@ -9,7 +9,7 @@ import { world } from './world.ts';
 const { database } = world.hosting;
 
 const by = (): admin.Admin => ({
-  engine: { store: database.store, notify: () => undefined, settings: () => DEFAULT_SETTINGS, random: () => 0.5 },
+  engine: { store: database.owner, notify: () => undefined, settings: () => DEFAULT_SETTINGS, random: () => 0.5 },
   actor: 'root',
   reason: null,
 });

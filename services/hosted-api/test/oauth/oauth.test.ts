@@ -8,4 +8,5 @@ import './oauth-tokens.ts';
 import './oauth-life.ts';
 import './device.ts';
 import './client-credentials.ts';
+import './oauth-audit.ts';
 import './oauth-real-clients.ts';

@@ -234,7 +234,7 @@ describe('an outage of the store', () => {
         headers: { authorization: `Bearer ${tenant.token}`, 'content-type': 'application/json' },
         body: JSON.stringify({ workerId, taskTypes: WORK, waitMs: 0 }),
       });
-    const db = hosting.open({ idleInTransactionMs: 60_000 });
+    const db = hosting.open({ databaseUrl: database.adminUrl, idleInTransactionMs: 60_000 });
     await db.fleet.transaction().execute(async (tx) => {
       await sql`lock table worker_tokens, tasks in access exclusive mode`.execute(tx);
       const answers = await Promise.all(Array.from({ length: 20 }, claim));

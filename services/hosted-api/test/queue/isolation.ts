@@ -8,7 +8,7 @@ async function twoRepos() {
   const other = await addRepo(hosting.api, tenant.id, `${tenant.repo.owner}/other`);
   await labelIssue(hosting.api, tenant.repo, 1);
   await labelIssue(hosting.api, other, 2);
-  const token = await makeToken(hosting.api.context.engine.store, tenant.id, [tenant.repo.id]);
+  const token = await makeToken(hosting.api.owner.store, tenant.id, [tenant.repo.id]);
   const slugOf = ({ owner, name }: { owner: string; name: string }) => `${owner}/${name}`;
   return { tenant, token, mine: slugOf(tenant.repo), others: slugOf(other) };
 }
@@ -64,7 +64,7 @@ test('tenants with the same repo and worker names do not meet', async () => {
 test('a claim answers to the worker token of its worker alone, whatever another token of the tenant sends', async () => {
   const tenant = await makeTenant(hosting.api);
   await labelIssue(hosting.api, tenant.repo, 1);
-  const other = { token: await makeToken(hosting.api.context.engine.store, tenant.id, null) };
+  const other = { token: await makeToken(hosting.api.owner.store, tenant.id, null) };
   const { task } = (await claimWith(tenant.token, [])).body;
   const { id, claimToken, leaseExpiresAt } = task;
   const reports = {
@@ -90,7 +90,7 @@ test('a claim answers to the worker token of its worker alone, whatever another 
 test('a token for some types of tasks registers for no other one and claims none', async () => {
   const tenant = await makeTenant(hosting.api);
   await labelIssue(hosting.api, tenant.repo, 1);
-  const { store } = hosting.api.context.engine;
+  const { store } = hosting.api.owner;
   const token = await makeToken(store, tenant.id, null, { taskTypes: ['review', 'merge'] });
   const put = (taskTypes: string[]) => hosting.api.post('/api/worker/register', { name: 'r', taskTypes }, { token });
   expect((await put(['review', 'analyze'])).body).toMatchObject({

@@ -45,8 +45,8 @@ describe('a claim that waits', () => {
     const { claim } = await claimer(tenant);
     const answer = claim(30_000);
     await inLine(1);
-    const mute = { ...hosting.api.context.engine, notify: () => undefined };
-    await labelIssue({ ...hosting.api, context: { ...hosting.api.context, engine: mute } }, tenant.repo, 7);
+    const mute = { ...hosting.api.owner, notify: () => undefined };
+    await labelIssue({ ...hosting.api, owner: mute }, tenant.repo, 7);
     expect((await answer).status).toBe(200);
   });
 
@@ -178,12 +178,12 @@ describe('a worker that goes away', () => {
     const key = { tenantId: tenant.id, issueId: issue?.id ?? 0 };
     const actor = { type: 'operator', id: 'ann', agent: null } as const;
     // It waits for the issue, which the claim holds until its worker is noted.
-    const paused = actOnIssue(hosting.api.context.engine, key, 'pause', actor);
+    const paused = actOnIssue(hosting.api.owner, key, 'pause', actor);
     letAnswerGo();
     await Promise.all([holder, paused]);
     await until('the claim was given back', async () => (await task())?.status === 'pending');
     expect(await task()).toEqual({ status: 'pending', held: 'paused', attempt: 0 });
-    await actOnIssue(hosting.api.context.engine, key, 'resume', actor);
+    await actOnIssue(hosting.api.owner, key, 'resume', actor);
     expect((await claim(0)).body.task).toMatchObject({ issueNumber: 7, attempt: 0 });
   });
 });

@@ -11,7 +11,7 @@ describe('side tasks', () => {
   beforeEach(async () => {
     const { api } = hosting;
     tenant = await makeTenant(api);
-    await enqueueDueScans(api.context.engine);
+    await enqueueDueScans(api.owner);
     const worker = { name: 'mapper', taskTypes: ['code-map-scan'] };
     const registered = await api.post('/api/worker/register', worker, { token: tenant.token });
     const { body } = await claim(registered.body.workerId);

@@ -56,8 +56,8 @@ describe('credentials of tasks', () => {
   /** A tenant with that repo of the sandbox host, and a worker of it that holds the first task of an issue. */
   async function claimed(on: Hosted, slug = { owner: 'acme', name: 'shop' }) {
     tenants += 1;
-    const id = await ensureTenant(database.store.tenant, `credentials-${tenants}`);
-    const repo = await putRepo(on.context.engine, id, {
+    const id = await ensureTenant(database.owner.tenant, `credentials-${tenants}`);
+    const repo = await putRepo(on.owner, id, {
       slug,
       vcsHost: 'sandbox',
       cloneUrl: `${sandbox.url}/${slug.owner}/${slug.name}.git`,
@@ -67,7 +67,7 @@ describe('credentials of tasks', () => {
       installationId: null,
       enabled: true,
     });
-    const tenant = { id, repo, token: await makeToken(database.store, id, null) } as Tenant;
+    const tenant = { id, repo, token: await makeToken(database.owner, id, null) } as Tenant;
     await labelIssue(on, repo, 1);
     const workerId = await register(on, tenant.token);
     const claim = async (taskType: string) => {
@@ -135,7 +135,7 @@ describe('credentials of tasks', () => {
       expect([late.status, late.body.code]).toEqual([409, 'CLAIM_LOST']);
       const issue = await findIssue(database.store.tenant, tenant.id, tenant.repo.id, 1);
       const actor = { type: 'operator', id: 'ann', agent: null } as const;
-      await actOnIssue(api.context.engine, { tenantId: tenant.id, issueId: issue?.id ?? 0 }, 'cancel', actor);
+      await actOnIssue(api.owner, { tenantId: tenant.id, issueId: issue?.id ?? 0 }, 'cancel', actor);
       const withdrawn = await say(task, 'credentials');
       expect([withdrawn.status, withdrawn.body.code]).toEqual([410, 'TASK_CANCELLED']);
     });

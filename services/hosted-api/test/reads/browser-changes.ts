@@ -24,7 +24,7 @@ describe('changes for a browser', () => {
     const tenant = await makeTenant(hosting.api);
     const found = database.db.selectFrom('tenants').select('external_id').where('id', '=', tenant.id);
     const { external_id: slug } = await found.executeTakeFirstOrThrow();
-    return { slug, tenant, owner: await mintConnection(database.store, { tenantId: tenant.id, role: 'owner' }) };
+    return { slug, tenant, owner: await mintConnection(database.owner, { tenantId: tenant.id, role: 'owner' }) };
   }
   beforeAll(async () => {
     alpha = await makeOrg();
@@ -100,7 +100,7 @@ describe('changes for a browser', () => {
   });
 
   test.each(['session', 'membership'] as const)('ends when the %s has ended', async (what) => {
-    const member = await mintConnection(database.store, { tenantId: alpha.tenant.id });
+    const member = await mintConnection(database.owner, { tenantId: alpha.tenant.id });
     const { cookie, hash } = await sessionOf(member.userId);
     const stream = await opened(alpha, cookie);
     await hosting.api.context.changes.loop.tick();
@@ -112,7 +112,7 @@ describe('changes for a browser', () => {
   });
 
   test('returns 429 for more than 20 streams of a user, and a free place when one closes', async () => {
-    const member = await mintConnection(database.store, { tenantId: alpha.tenant.id });
+    const member = await mintConnection(database.owner, { tenantId: alpha.tenant.id });
     const cookies = [(await sessionOf(member.userId)).cookie, (await sessionOf(member.userId)).cookie] as const;
     const streams = await Promise.all(
       Array.from({ length: 20 }, (_, index) => opened(alpha, cookies[index % 2] ?? '')),

@@ -62,8 +62,8 @@ describe('isolation of sessions', () => {
     await database.db.updateTable('tenants').set(change).where('id', '=', tenant.id).execute();
     const found = database.db.selectFrom('tenants').select('external_id').where('id', '=', tenant.id);
     const { external_id: slug } = await found.executeTakeFirstOrThrow();
-    const owner = await mintConnection(database.store, { tenantId: tenant.id, role: 'owner' });
-    const member = await mintConnection(database.store, { tenantId: tenant.id, repoIds: [tenant.repo.id] });
+    const owner = await mintConnection(database.owner, { tenantId: tenant.id, role: 'owner' });
+    const member = await mintConnection(database.owner, { tenantId: tenant.id, repoIds: [tenant.repo.id] });
     return { mark, slug, tenant, owner, member };
   }
 
@@ -123,7 +123,7 @@ describe('isolation of sessions', () => {
 
     test('returns 404 for the members when the reader is no owner', async () => {
       const path = `/account/data/members?org=${alpha.slug}`;
-      const admin = await mintConnection(database.store, { tenantId: alpha.tenant.id, role: 'admin' });
+      const admin = await mintConnection(database.owner, { tenantId: alpha.tenant.id, role: 'admin' });
       for (const { userId } of [alpha.member, admin])
         expect((await send(path, await cookieOf(userId))).status).toBe(404);
       await database.db.deleteFrom('memberships').where('user_id', '=', admin.userId).execute();
@@ -133,7 +133,7 @@ describe('isolation of sessions', () => {
     });
 
     test('returns 404 from the next request on when the member is removed', async () => {
-      const ann = await mintConnection(database.store, { tenantId: alpha.tenant.id, role: 'owner' });
+      const ann = await mintConnection(database.owner, { tenantId: alpha.tenant.id, role: 'owner' });
       const cookie = await cookieOf(ann.userId);
       const path = `/account/data/bootstrap?org=${alpha.slug}`;
       expect((await send(path, cookie)).status).toBe(200);
@@ -154,7 +154,7 @@ describe('isolation of sessions', () => {
       [
         'the user is disabled',
         async () => {
-          const { userId } = await mintConnection(database.store, { tenantId: alpha.tenant.id });
+          const { userId } = await mintConnection(database.owner, { tenantId: alpha.tenant.id });
           const disabled_at = new Date(0).toISOString();
           await database.db.updateTable('users').set({ disabled_at }).where('id', '=', userId).execute();
           return { cookie: await cookieOf(userId) };
@@ -179,7 +179,7 @@ describe('isolation of sessions', () => {
     const end = (path: string, cookie: string, headers: Record<string, string>) => send(path, cookie, 'POST', headers);
 
     test('returns 403 and ends nothing when the form token is missing or of another session', async () => {
-      const { userId, connectionId } = await mintConnection(database.store, { tenantId: alpha.tenant.id });
+      const { userId, connectionId } = await mintConnection(database.owner, { tenantId: alpha.tenant.id });
       const cookie = await cookieOf(userId);
       const strange = await formTokenOf(await cookieOf(beta.owner.userId));
       for (const headers of [{}, strange]) {
@@ -190,7 +190,7 @@ describe('isolation of sessions', () => {
     });
 
     test('ends a connection of the user, and none when it is of another user', async () => {
-      const { userId, connectionId } = await mintConnection(database.store, { tenantId: alpha.tenant.id });
+      const { userId, connectionId } = await mintConnection(database.owner, { tenantId: alpha.tenant.id });
       const cookie = await cookieOf(userId);
       const stranger = await cookieOf(beta.owner.userId);
       const path = `/account/data/connections/${connectionId}/end`;
@@ -201,7 +201,7 @@ describe('isolation of sessions', () => {
     });
 
     test('ends all connections of the user and leaves those of others', async () => {
-      const { userId, token } = await mintConnection(database.store, { tenantId: alpha.tenant.id, role: 'owner' });
+      const { userId, token } = await mintConnection(database.owner, { tenantId: alpha.tenant.id, role: 'owner' });
       const cookie = await cookieOf(userId);
       const headers = await formTokenOf(cookie);
       expect((await end('/account/data/connections/end-all', cookie, headers)).body).toEqual({ ended: 1 });
@@ -213,7 +213,7 @@ describe('isolation of sessions', () => {
     });
 
     test('ends a session of the user, and none when it is of another user', async () => {
-      const { userId } = await mintConnection(database.store, { tenantId: alpha.tenant.id });
+      const { userId } = await mintConnection(database.owner, { tenantId: alpha.tenant.id });
       const cookie = await cookieOf(userId);
       const other = await cookieOf(userId);
       const stranger = await cookieOf(beta.owner.userId);

@@ -33,7 +33,7 @@ describe('members of an organisation', () => {
   }
 
   async function personIn({ tenantId }: Org, role: 'owner' | 'member'): Promise<Person> {
-    const minted = await mintConnection(database.store, { tenantId, role });
+    const minted = await mintConnection(database.owner, { tenantId, role });
     const value = randomBytes(32).toString('base64url');
     await insertSession(database.store.tenant, hashTokenBytes(value), minted.userId, 600_000);
     const cookie = `__Host-pipeline_session=${value}`;
@@ -61,7 +61,7 @@ describe('members of an organisation', () => {
     const rows = await database.db.selectFrom('audit_log').selectAll().orderBy('id').execute();
     return rows
       .filter(({ actor_id }) => actor_id === owner.email)
-      .map(({ action, subject, reason }) => [action, subject, reason]);
+      .map(({ actor_type, action, subject, reason }) => [action, subject, reason, actor_type]);
   };
 
   beforeEach(async () => {
@@ -88,8 +88,18 @@ describe('members of an organisation', () => {
       expect((await send(owner, 'invitations')).body.items).toEqual([]);
       expect((await send(owner, `invitations/${invited.body.id}/revoke`, {})).status).toBe(404);
       expect(await actions()).toEqual([
-        ['invitation-create', `invitation ${invited.body.id} of org ${org.slug}`, 'by an owner, in the browser'],
-        ['invitation-revoke', `invitation ${invited.body.id} of org ${org.slug}`, 'by an owner, in the browser'],
+        [
+          'invitation-create',
+          `invitation ${invited.body.id} of org ${org.slug}`,
+          'by an owner, in the browser',
+          'user',
+        ],
+        [
+          'invitation-revoke',
+          `invitation ${invited.body.id} of org ${org.slug}`,
+          'by an owner, in the browser',
+          'user',
+        ],
       ]);
     });
 

@@ -25,7 +25,7 @@ describe('reads of the command line', () => {
     return id;
   }
   const actOn = async (number: number, action: 'pause' | 'resume' | 'cancel') =>
-    actOnIssue(hosting.api.context.engine, { tenantId: tenant.id, issueId: await issueId(number) }, action, operator);
+    actOnIssue(hosting.api.owner, { tenantId: tenant.id, issueId: await issueId(number) }, action, operator);
 
   /** Claims a task and fails it for good. @returns the number of its issue. */
   async function failOne(): Promise<number> {
@@ -39,7 +39,7 @@ describe('reads of the command line', () => {
   beforeAll(async () => {
     tenant = await makeTenant(hosting.api);
     slug = `${tenant.repo.owner}/${tenant.repo.name}`;
-    ann = await mintConnection(database.store, { tenantId: tenant.id, role: 'owner' });
+    ann = await mintConnection(database.owner, { tenantId: tenant.id, role: 'owner' });
     for (const number of [1, 2, 3, 4, 5]) await labelIssue(hosting.api, tenant.repo, number);
   });
 
@@ -145,7 +145,7 @@ describe('reads of the command line', () => {
 
     test('never exceeds two MiB: the page reports how much it has', async () => {
       const big = await makeTenant(hosting.api);
-      const bob = await mintConnection(database.store, { tenantId: big.id, role: 'owner' });
+      const bob = await mintConnection(database.owner, { tenantId: big.id, role: 'owner' });
       await labelIssue(hosting.api, big.repo, 1);
       const ofTenant = database.db.selectFrom('issue_list').selectAll().where('tenant_id', '=', big.id);
       const { body, ...row } = await ofTenant.executeTakeFirstOrThrow();
@@ -241,7 +241,7 @@ describe('reads of the command line', () => {
       const foreign = await makeTenant(hosting.api);
       await labelIssue(hosting.api, foreign.repo, 1);
       const granted = await addRepo(hosting.api, tenant.id, `${tenant.repo.owner}/granted`);
-      const member = await mintConnection(database.store, { tenantId: tenant.id, repoIds: [granted.id, disabled.id] });
+      const member = await mintConnection(database.owner, { tenantId: tenant.id, repoIds: [granted.id, disabled.id] });
       const names = ['no/such', `${tenant.repo.owner}/disabled`, `${foreign.repo.owner}/shop`, 'a%20b/c%00d', slug];
       const answers = [];
       for (const name of names) {

@@ -148,8 +148,8 @@ describe('isolation of connections', () => {
     await work('fail', { errorMessage: `${mark} permission denied`, errorClass: 'permanent' });
     await work('progress', { status: `${mark} at work` });
     await work('fail', { errorMessage: `${mark} HIDDEN permission denied`, errorClass: 'permanent' }, HIDDEN_SLUG);
-    const owner = await mintConnection(database.store, { tenantId: tenant.id, role: 'owner' });
-    const member = await mintConnection(database.store, { tenantId: tenant.id, repoIds: [tenant.repo.id] });
+    const owner = await mintConnection(database.owner, { tenantId: tenant.id, role: 'owner' });
+    const member = await mintConnection(database.owner, { tenantId: tenant.id, repoIds: [tenant.repo.id] });
     return { mark, tenant, owner, member };
   }
 
@@ -261,7 +261,7 @@ describe('isolation of connections', () => {
 
   describe('nothing at all is shown with', () => {
     const mint = (more: Partial<Parameters<typeof mintConnection>[1]> = {}) =>
-      mintConnection(database.store, { tenantId: alpha.tenant.id, role: 'owner', ...more });
+      mintConnection(database.owner, { tenantId: alpha.tenant.id, role: 'owner', ...more });
 
     test.each<[string, () => Promise<Record<string, string>>]>([
       ['no credentials', async () => ({})],
@@ -318,7 +318,7 @@ describe('isolation of connections', () => {
   });
 
   test('a member who is removed while connected sees nothing from the next request on', async () => {
-    const ann = await mintConnection(database.store, { tenantId: alpha.tenant.id, role: 'owner' });
+    const ann = await mintConnection(database.owner, { tenantId: alpha.tenant.id, role: 'owner' });
     expect((await get('/api/cli/bootstrap', bearer(ann.token))).status).toBe(200);
     await database.db.deleteFrom('memberships').where('user_id', '=', ann.userId).execute();
     expect((await get('/api/cli/bootstrap', bearer(ann.token))).status).toBe(401);

@@ -55,7 +55,7 @@ describe('tools of MCP', () => {
   beforeAll(async () => {
     tenant = await makeTenant(hosting.api);
     slug = `${tenant.repo.owner}/${tenant.repo.name}`;
-    ann = await mintConnection(database.store, { tenantId: tenant.id, role: 'owner' });
+    ann = await mintConnection(database.owner, { tenantId: tenant.id, role: 'owner' });
     for (let number = 1; number <= 120; number += 1) await labelIssue(hosting.api, tenant.repo, number);
   });
   afterEach(async () => {
@@ -208,7 +208,7 @@ describe('tools of MCP', () => {
       };
       await spend(own.repo, 1.5);
       await spend(paid, 2.25);
-      const { token } = await mintConnection(database.store, { tenantId: own.id, role: 'owner' });
+      const { token } = await mintConnection(database.owner, { tenantId: own.id, role: 'owner' });
       const summary = async (args: Record<string, unknown>) =>
         (await (await connect(api, token)).callTool({ name: 'get_cost_summary', arguments: args })).structuredContent;
       expect(await summary({})).toMatchObject({

@@ -17,8 +17,8 @@ test('no statement of a read is planned again for each request', async () => {
   for (let number = 1; number <= 20; number += 1) await labelIssue(hosted, tenant.repo, number);
   await labelIssue(hosted, hidden, 1);
   const reach = { tenantId: tenant.id, repoIds: [tenant.repo.id] };
-  const owner = await mintConnection(store, { tenantId: tenant.id, role: 'owner' });
-  const member = await mintConnection(store, reach);
+  const owner = await mintConnection(hosting.database.owner, { tenantId: tenant.id, role: 'owner' });
+  const member = await mintConnection(hosting.database.owner, reach);
   await sql`analyze`.execute(store.tenant);
   for (const { token } of [owner, member]) {
     for (let round = 0; round < 12; round += 1) {

@@ -11,7 +11,7 @@ describe('encoded bodies', () => {
   let ann: Minted;
   beforeAll(async () => {
     tenant = await makeTenant(hosting.api);
-    ann = await mintConnection(hosting.database.store, { tenantId: tenant.id, role: 'owner' });
+    ann = await mintConnection(hosting.database.owner, { tenantId: tenant.id, role: 'owner' });
   });
 
   const isGuarded = ({ auth }: AnyRoute): boolean => auth === 'worker' || auth === 'connection';

@@ -188,7 +188,7 @@ describe('bounds of numbers', () => {
     'reads answer 400 or 404 when a number of a path or page is %s',
     async (value) => {
       const { id, repo } = await makeTenant(hosting.api);
-      const { token } = await mintConnection(database.store, { tenantId: id, role: 'owner' });
+      const { token } = await mintConnection(database.owner, { tenantId: id, role: 'owner' });
       const slug = `${repo.owner}/${repo.name}`;
       const { status } = await read(hosting.api, `/api/cli/issues/${value}/why?repo=${slug}`, token);
       expect([400, 404]).toContain(status);

@@ -11,7 +11,7 @@ describe('parameters', () => {
     const { api, database } = hosting;
     const tenant = await makeTenant(api, 'acme/shop');
     await labelIssue(api, tenant.repo, 7);
-    authorization = `Bearer ${(await mintConnection(database.store, { tenantId: tenant.id, role: 'owner' })).token}`;
+    authorization = `Bearer ${(await mintConnection(database.owner, { tenantId: tenant.id, role: 'owner' })).token}`;
   });
 
   async function probe(path: string) {

@@ -11,7 +11,7 @@ describe('limits of requests', () => {
 
   beforeAll(async () => {
     const [acme, other] = [await makeTenant(hosting.api), await makeTenant(hosting.api)];
-    const { store } = hosting.database;
+    const { owner: store } = hosting.database;
     ann = await mintConnection(store, { tenantId: acme.id, role: 'owner' });
     bob = await mintConnection(store, { tenantId: acme.id, role: 'admin' });
     carl = await mintConnection(store, { tenantId: other.id, role: 'owner' });

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type AnyRoute, hostedSurface } from '@pipeline/contract';
 import { type UnstorableRequest, unstorableRequests } from '@pipeline/contract-tests/unstorable-requests';
+import { sql } from 'kysely';
 import { type Minted, mintConnection } from '../support/connections.ts';
-import { makeTenant, type Tenant } from '../support/hosted.ts';
+import { labelIssue, makeTenant, register, type Tenant, WORK } from '../support/hosted.ts';
 import { hosting } from './hosting.ts';
 
 describe('unstorable text', () => {
@@ -20,7 +21,7 @@ describe('unstorable text', () => {
   let ann: Minted;
   beforeAll(async () => {
     tenant = await makeTenant(hosting.api);
-    ann = await mintConnection(hosting.database.store, { tenantId: tenant.id, role: 'owner' });
+    ann = await mintConnection(hosting.database.owner, { tenantId: tenant.id, role: 'owner' });
   });
 
   const tokenFor = ({ auth }: AnyRoute): string | null =>
@@ -45,5 +46,21 @@ describe('unstorable text', () => {
       if (status >= 500) wrong.push(`${status} ${request.route.id} ${request.where}`);
     }
     expect(wrong).toEqual([]);
+  });
+
+  test('a number of a report is stored in at most 22 digits when Postgres would write hundreds', async () => {
+    const { api, database } = hosting;
+    await labelIssue(api, tenant.repo, 1);
+    const workerId = await register(api, tenant.token);
+    const claimed = await api.post('/api/worker/claim', { workerId, taskTypes: WORK }, tenant);
+    const { id, claimToken } = claimed.body.task;
+    const details = `{"large": 1e308, "small": [-1E+300, 1e-300], "plain": ${'9'.repeat(300)}, "half": 0.5}`;
+    const body = `{"claimToken": "${claimToken}", "status": "figures", "details": ${details}}`;
+    expect((await api.post(`/api/worker/tasks/${id}/progress`, body, tenant)).status).toBe(200);
+    const { rows } = await sql`select details::text as text from issue_events where status = 'figures'`.execute(
+      database.db,
+    );
+    const most = `1${'0'.repeat(21)}`;
+    expect(rows).toEqual([{ text: `{"half": 0.5, "large": ${most}, "plain": ${most}, "small": [-${most}, 0]}` }]);
   });
 });

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from '@jest/globals';
 import { checkedFetch, hostedSurface } from '@pipeline/contract';
 import type { HostIssue, TaskType, VcsHost } from '@pipeline/domain';
-import { applyHostEvent, putRepo } from '@pipeline/engine';
+import { applyHostEvent, type Engine, putRepo } from '@pipeline/engine';
 import { listen } from '@pipeline/http';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import {
@@ -40,6 +40,8 @@ export interface Answer {
 export interface Hosted {
   url: string;
   context: HostedContext;
+  /** The engine with the rights of the owner of the database: for set-up. */
+  owner: Engine;
   /** Every answer is held to the contract. */
   post(path: string, body: unknown, more?: { token?: string; signal?: AbortSignal }): Promise<Answer>;
   fetch: typeof fetch;
@@ -118,6 +120,7 @@ async function startHosted(database: TestDatabase, options: Options): Promise<Ho
     limits: NO_LIMITS,
     ...rest,
   });
+  const owner = { ...context.engine, store: database.owner };
   await context.storeWatch.check();
   const listening = new Promise<void>((ready) => {
     notifications.on('svc_tasks', (tenantIds) => {
@@ -133,6 +136,7 @@ async function startHosted(database: TestDatabase, options: Options): Promise<Ho
   return {
     url: served.url,
     context,
+    owner,
     fetch: checked.fetch,
     async post(path, body, { token, signal } = {}) {
       const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
@@ -168,18 +172,18 @@ export interface Tenant {
 
 /** A tenant of its own with one repo and a token for all of it. */
 export async function makeTenant(
-  { context }: Hosted,
+  { owner: engine }: Hosted,
   slug = `acme-${randomBytes(4).toString('hex')}/shop`,
 ): Promise<Tenant> {
-  const [owner = ''] = slug.split('/');
-  const id = await ensureTenant(context.engine.store.tenant, `${owner}-${randomBytes(4).toString('hex')}`);
-  const repo = await addRepo({ context }, id, slug);
-  return { id, repo, token: await makeToken(context.engine.store, id, null) };
+  const [login = ''] = slug.split('/');
+  const id = await ensureTenant(engine.store.tenant, `${login}-${randomBytes(4).toString('hex')}`);
+  const repo = await addRepo({ owner: engine }, id, slug);
+  return { id, repo, token: await makeToken(engine.store, id, null) };
 }
 
-export function addRepo({ context }: Pick<Hosted, 'context'>, tenantId: number, slug: string): Promise<RepoRow> {
+export function addRepo({ owner: engine }: Pick<Hosted, 'owner'>, tenantId: number, slug: string): Promise<RepoRow> {
   const [owner = '', name = ''] = slug.split('/');
-  return putRepo(context.engine, tenantId, {
+  return putRepo(engine, tenantId, {
     slug: { owner, name },
     vcsHost: 'sandbox',
     cloneUrl: `http://127.0.0.1/${slug}.git`,
@@ -214,7 +218,7 @@ const host = {
 
 /** An issue is labelled on the host: it enters, and its first task, to analyze it, is enqueued. */
 export async function labelIssue(
-  { context }: Hosted,
+  { owner: engine }: Hosted,
   repo: RepoRow,
   number: number,
   over: Partial<HostIssue> = {},
@@ -234,7 +238,7 @@ export async function labelIssue(
     ...over,
   };
   const event = { kind: 'issue', action: 'labeled', repo, issue, sender: 'ann', label: 'svc:enqueue' } as const;
-  await applyHostEvent({ engine: context.engine, repo, host }, event);
+  await applyHostEvent({ engine, repo, host }, event);
 }
 
 export async function register(hosted: Hosted, token: string, name = 'w1'): Promise<string> {

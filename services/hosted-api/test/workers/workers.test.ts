@@ -169,7 +169,7 @@ describe('a report', () => {
     const { say, tenant, issue } = await claimOne();
     const issueId = (await issue())?.id ?? 0;
     const actor = { type: 'operator', id: 'ann', agent: null } as const;
-    await actOnIssue(hosting.api.context.engine, { tenantId: tenant.id, issueId }, 'cancel', actor);
+    await actOnIssue(hosting.api.owner, { tenantId: tenant.id, issueId }, 'cancel', actor);
     for (const [action, more] of [
       ['complete', analyzed],
       ['extend', {}],
@@ -264,7 +264,7 @@ describe('interface: States and transitions, rows of Task', () => {
       await register(hosting.api, tenant.token, 'working'),
     ];
     const operator = { type: 'operator', id: 'olga', agent: null } as const;
-    await drainWorker(hosting.api.context.engine, draining, true, operator);
+    await drainWorker(hosting.api.owner, draining, true, operator);
     const claim = (workerId: string) => hosting.api.post('/api/worker/claim', { workerId, taskTypes: WORK }, tenant);
     const rows = () =>
       database.db.selectFrom('tasks').select(['status', 'claimed_by']).where('tenant_id', '=', tenant.id).execute();
@@ -328,7 +328,7 @@ async function twoTokens(): Promise<{ tenant: Tenant; workerId: string; beat: ob
   const { workerId } = (await registerAs(tenant.token)).body;
   const { task } = (await post('claim', { workerId, taskTypes: WORK }, tenant.token)).body;
   const tasks = [{ taskId: task.id, claimToken: task.claimToken }];
-  const other = await makeToken(hosting.api.context.engine.store, tenant.id, []);
+  const other = await makeToken(hosting.api.owner.store, tenant.id, []);
   return { tenant, workerId, beat: { workerId, status: 'busy', tasks }, other };
 }
 
@@ -349,9 +349,9 @@ describe('the name of a worker', () => {
   test('moves to the next token once its own is revoked, and to no third one', async () => {
     const { tenant, workerId, other } = await twoTokens();
     const scope = await findWorkerScope(database.store.tenant, hashToken(tenant.token));
-    await revokeWorkerToken(database.store.tenant, scope?.tokenId ?? '');
+    await revokeWorkerToken(database.owner.tenant, scope?.tokenId ?? '');
     expect((await registerAs(other)).body.workerId).toBe(workerId);
-    const third = await makeToken(database.store, tenant.id, null);
+    const third = await makeToken(database.owner, tenant.id, null);
     expect((await registerAs(third)).status).toBe(403);
   });
 
@@ -366,7 +366,7 @@ describe('the name of a worker', () => {
     const tenant = await makeTenant(hosting.api);
     const tokens = [
       tenant.token,
-      ...(await Promise.all([1, 2, 3].map(() => makeToken(database.store, tenant.id, null)))),
+      ...(await Promise.all([1, 2, 3].map(() => makeToken(database.owner, tenant.id, null)))),
     ];
     const answers = await Promise.all(tokens.map((token) => registerAs(token)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 403, 403, 403]);
@@ -391,7 +391,7 @@ describe('the id of a worker', () => {
 
   test('gives another token no right to claim for it', async () => {
     const { tenant, workerId } = await twoTokens();
-    const wide = await makeToken(database.store, tenant.id, null);
+    const wide = await makeToken(database.owner, tenant.id, null);
     await labelIssue(hosting.api, tenant.repo, 2);
     expect((await post('claim', { workerId, taskTypes: WORK }, wide)).status).toBe(404);
   });

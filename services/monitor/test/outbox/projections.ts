@@ -23,6 +23,7 @@ import { database } from './database.ts';
 
 describe('the executor of writes', () => {
   const SLUG = 'acme/shop';
+  const IN_DOUBT = { status: 'pending', attempt_started_at: expect.any(String) };
 
   let world: World;
   let bench: Bench;
@@ -37,9 +38,8 @@ describe('the executor of writes', () => {
   beforeEach(async () => {
     pass(0);
     world = await makeWorld([SLUG], now);
-    await database.db.deleteFrom('projection_attempts').execute();
-    await database.db.deleteFrom('projections').execute();
-    await database.db.deleteFrom('issue_edges').execute();
+    for (const table of ['projection_attempts', 'projections', 'issue_edges'] as const)
+      await database.db.deleteFrom(table).execute();
     bench = await makeBench(database.store, SLUG);
     notifications = await connectedDoorbell(database.url);
   });
@@ -70,25 +70,24 @@ describe('the executor of writes', () => {
   async function issueWith(...actions: ProjectionAction[]): Promise<number> {
     const number = await openIssue(world, SLUG);
     // The host is new in each test; the store goes on.
-    const known = await database.db
-      .selectFrom('issues')
-      .select('id')
-      .where('issue_number', '=', number)
-      .executeTakeFirst();
-    const issueId = known?.id ?? (await admit(bench, number));
+    if (!(await issueId(number))) await admit(bench, number);
     await database.db.deleteFrom('projections').where('issue_number', '=', number).execute();
-    await queue(issueId, number, ...actions);
+    await queue(number, ...actions);
     return number;
   }
 
-  async function queue(issueId: number, number: number, ...actions: ProjectionAction[]): Promise<void> {
+  const issueId = async (number: number) =>
+    (await database.db.selectFrom('issues').select('id').where('issue_number', '=', number).executeTakeFirst())?.id;
+
+  async function queue(number: number, ...actions: ProjectionAction[]): Promise<void> {
+    const id = (await issueId(number)) ?? 0;
     await inTransaction(database.store.tenant, (tx) =>
       insertProjections(
         tx,
         bench.tenantId,
         actions.map((action) => {
           queued += 1;
-          const at = { repoId: bench.repo.id, issueId, issueNumber: number, clientType: 'sandbox' };
+          const at = { repoId: bench.repo.id, issueId: id, issueNumber: number, clientType: 'sandbox' };
           return { ...at, action, idempotencyKey: `queued-${queued}` };
         }),
       ),
@@ -118,21 +117,14 @@ describe('the executor of writes', () => {
       world.sandbox.failNext({ drop: 'after', match: { method: 'POST', path: '/comments' } });
       await drain(executor);
       expect(await texts(number)).toEqual(['once']);
-      expect((await rows())[0]).toMatchObject({
-        status: 'pending',
-        attempts: 1,
-        attempt_started_at: expect.any(String),
-      });
+      expect((await rows())[0]).toMatchObject({ ...IN_DOUBT, attempts: 1 });
 
-      world.sandbox.failNext({
-        status: 429,
-        headers: { 'retry-after': '60' },
-        match: { method: 'GET', path: '/comments' },
-      });
+      const match = { method: 'GET', path: '/comments' };
+      world.sandbox.failNext({ status: 429, headers: { 'retry-after': '60' }, match });
       pass(120_000);
       await drain(executor);
       expect((await rows())[0]).toMatchObject({ status: 'pending', attempts: 1 });
-      world.sandbox.failNext({ status: 401, match: { method: 'GET', path: '/comments' } });
+      world.sandbox.failNext({ status: 401, match });
       pass(120_000);
       await drain(executor);
       expect((await rows())[0]).toMatchObject({ status: 'pending', attempts: 2 });
@@ -166,52 +158,28 @@ describe('the executor of writes', () => {
     });
   });
 
-  describe('the host is spared', () => {
-    test('sends nothing after a rate limit until the time it named, and spends no attempt', async () => {
-      await issueWith(comment('one'));
-      await issueWith(comment('two'));
-      const executor = executorOn({ host: { ...world.host.vcs, execute: limitedOnce() } });
-      await drain(executor);
-      const waiting = (await rows()).filter(({ status }) => status === 'pending');
-      expect(waiting.length).toBeGreaterThan(0);
-      for (const row of waiting) expect(row.attempts).toBe(0);
-      await wishMore();
-      const before = calls;
-      pass(59_000);
-      await drain(executor);
-      expect(calls).toBe(before);
-      pass(2_000);
-      await drain(executor);
-      expect((await rows()).every(({ status }) => status === 'complete')).toBe(true);
-    });
-
+  test('the executor sends nothing after a rate limit until the time it named, and spends no attempt', async () => {
+    await issueWith(comment('one'));
+    await issueWith(comment('two'));
     let calls = 0;
-    function limitedOnce(): VcsHost['execute'] {
-      calls = 0;
-      return async (...call) => {
-        calls += 1;
-        const retryAt = new Date(time + 60_000).toISOString();
-        if (calls === 1) return { status: 'rate-limited', retryAt, message: 'slow down' };
-        return world.host.vcs.execute(...call);
-      };
-    }
-    const wishMore = () => issueWith(comment('three'));
-
-    test('sends nothing when no budget is left', async () => {
-      const number = await issueWith(comment('one'), comment('two'));
-      const budget = new WriteBudget(() => ({ perMinute: 1, perHour: 500 }), now);
-      const vcs = world.host.vcs;
-      const spending: VcsHost['execute'] = (...call) => {
-        budget.spend();
-        return vcs.execute(...call);
-      };
-      const executor = executorOn({ budget, host: { ...vcs, execute: spending } });
-      await drain(executor);
-      expect(await texts(number)).toEqual(['one']);
-      pass(60_000);
-      await drain(executor);
-      expect(await texts(number)).toEqual(['one', 'two']);
-    });
+    const execute: VcsHost['execute'] = async (...call) => {
+      calls += 1;
+      const retryAt = new Date(time + 60_000).toISOString();
+      if (calls === 1) return { status: 'rate-limited', retryAt, message: 'slow down' };
+      return world.host.vcs.execute(...call);
+    };
+    const executor = executorOn({ host: { ...world.host.vcs, execute } });
+    await drain(executor);
+    const waiting = (await rows()).filter(({ status }) => status === 'pending');
+    expect(new Set(waiting.map(({ attempts }) => attempts))).toEqual(new Set([0]));
+    await issueWith(comment('three'));
+    const before = calls;
+    pass(59_000);
+    await drain(executor);
+    expect(calls).toBe(before);
+    pass(2_000);
+    await drain(executor);
+    expect((await rows()).every(({ status }) => status === 'complete')).toBe(true);
   });
 
   test('the outbox is counted by repo and status, also while nothing of it ends', async () => {
@@ -233,14 +201,8 @@ describe('the executor of writes', () => {
     const budget = new WriteBudget(() => ({ perMinute: 6, perHour: 500 }), now);
     const swap: ProjectionAction = { type: 'swapLabels', remove: ['svc:a', 'svc:b'], add: ['svc:c'] };
     for (let n = 0; n < 5; n += 1) await issueWith(swap);
-    const vcs = createGitHubHost({
-      baseUrl: world.sandbox.url,
-      token: BOT.token,
-      clientType: 'sandbox',
-      userAgent: 'test',
-      fetch: spendingFetch(budget),
-      now,
-    });
+    const account = { baseUrl: world.sandbox.url, token: BOT.token, clientType: 'sandbox', userAgent: 'test' } as const;
+    const vcs = createGitHubHost({ ...account, fetch: spendingFetch(budget), now });
     const done = async () => (await rows()).filter(({ status }) => status === 'complete').length;
     const executor = executorOn({ budget, host: vcs });
     const writes: number[] = [];
@@ -268,9 +230,20 @@ describe('the executor of writes', () => {
       };
       return { host, open };
     }
+    /** An executor whose first attempt has reached that host. */
+    async function inFlight() {
+      const { host, open } = heldHost();
+      const executor = executorOn({ host });
+      await executor.tick();
+      await reached(open, 1);
+      return { executor, open };
+    }
+    const allow = async (parallelIssues: number) => {
+      const hostBudget = { ...bench.engine.settings().hostBudget, parallelIssues };
+      bench = await makeBench(database.store, SLUG, { hostBudget });
+    };
     const OK: ExecuteResult = { status: 'ok', repeated: false, created: null };
     const flying = (open: { issue: number }[]) => open.map(({ issue }) => issue).sort();
-    /** Until that many attempts have reached the host. */
     const reached = async (open: unknown[], n: number) => {
       while (open.length < n) await database.store.ping();
     };
@@ -293,16 +266,8 @@ describe('the executor of writes', () => {
 
     test('the executor wakes itself for an entry that was queued behind an attempt in progress', async () => {
       const number = await issueWith(comment('one'));
-      const { host, open } = heldHost();
-      const executor = executorOn({ host });
-      await executor.tick();
-      await reached(open, 1);
-      const { id } = await database.db
-        .selectFrom('issues')
-        .select('id')
-        .where('issue_number', '=', number)
-        .executeTakeFirstOrThrow();
-      await queue(id, number, comment('two'));
+      const { executor, open } = await inFlight();
+      await queue(number, comment('two'));
       // As its notification does: the new entry is not shown yet.
       await executor.tick();
       const woken = new Promise<void>((resolve) => {
@@ -316,17 +281,15 @@ describe('the executor of writes', () => {
     });
 
     test('issues go in parallel up to the setting, one entry of an issue at a time', async () => {
-      bench = await makeBench(database.store, SLUG, {
-        hostBudget: { ...bench.engine.settings().hostBudget, parallelIssues: 2 },
-      });
+      await allow(2);
       const numbers = [];
       for (const text of ['a', 'b', 'c']) numbers.push(await issueWith(comment(text), label('svc:planning')));
       const { host, open } = heldHost();
       const executor = executorOn({ host });
-      await executor.tick();
-      await reached(open, 2);
-      await executor.tick();
-      await executor.tick();
+      for (let n = 0; n < 3; n += 1) {
+        await executor.tick();
+        await reached(open, 2);
+      }
       expect(flying(open)).toEqual(numbers.slice(0, 2));
       open.shift()?.answer(OK);
       await new Promise<void>((landed) => {
@@ -339,11 +302,8 @@ describe('the executor of writes', () => {
     });
 
     test('the place of an answered write is free for another issue while the result waits to be stored', async () => {
-      bench = await makeBench(database.store, SLUG, {
-        hostBudget: { ...bench.engine.settings().hostBudget, parallelIssues: 1 },
-      });
-      const numbers = [];
-      for (const text of ['a', 'b', 'c']) numbers.push(await issueWith(comment(text)));
+      await allow(1);
+      const numbers = [await issueWith(comment('a')), await issueWith(comment('b')), await issueWith(comment('c'))];
       const { host, open } = heldHost();
       const errors: string[] = [];
       const executor = executorOn({ host, log: { ...silentLogger, error: (message) => void errors.push(message) } });
@@ -374,8 +334,7 @@ describe('the executor of writes', () => {
       const secondBell = await connectedDoorbell(database.url);
       const [first, second] = [executorOn(), executorOn({ bell: secondBell })];
       await drain(first);
-      const issueId = (await rows())[0]?.issue_id ?? 0;
-      await queue(issueId, number, comment('twice'));
+      await queue(number, comment('twice'));
       await drain(second);
       expect(await texts(number)).toEqual(['once']);
       await notifications.close();
@@ -386,24 +345,18 @@ describe('the executor of writes', () => {
 
     test('an attempt that is broken off at the end of the process stays in doubt and costs nothing', async () => {
       await issueWith(comment('one'));
-      const { host, open } = heldHost();
-      const executor = executorOn({ host });
-      await executor.tick();
-      await reached(open, 1);
+      const { executor, open } = await inFlight();
       await notifications.close();
       await executor.landed();
       expect(open[0]?.signal?.aborted).toBe(true);
-      expect((await rows())[0]).toMatchObject({
-        status: 'pending',
-        attempts: 0,
-        attempt_started_at: expect.any(String),
-      });
+      expect((await rows())[0]).toMatchObject({ ...IN_DOUBT, attempts: 0 });
     });
 
     test('a second answer for an entry changes nothing', async () => {
       await issueWith(comment('one'));
       const { host, open } = heldHost();
       const secondBell = await connectedDoorbell(database.url);
+      // Without the signal that aborts the attempt.
       const late = executorOn({
         host: { ...host, execute: (...call) => host.execute(call[0], call[1], call[2], { mayHaveHappened: false }) },
       });

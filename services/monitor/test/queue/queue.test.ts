@@ -27,6 +27,15 @@ import { Shop } from '../support/shop.ts';
 
 const database = testDatabase();
 
+const register = ({ engine, tenantId }: Pick<Bench, 'engine' | 'tenantId'>, taskTypes: TaskType[]): Promise<string> =>
+  registerWorker(engine, tenantId, { name: 'w1', hostname: '', version: '1', repos: [], taskTypes, labels: {} });
+
+async function claimAs(workerId: string, { engine, tenantId }: Pick<Bench, 'engine' | 'tenantId'>, type: TaskType) {
+  const task = await claim(engine, { tenantId, workerId, taskTypes: [type], repoIds: null });
+  if (!task) throw new Error('there is nothing to claim');
+  return { tenantId, taskId: task.id, claimToken: task.claimToken };
+}
+
 describe('the queue of a repository', () => {
   const bench = new Shop(database);
   const { call } = bench;
@@ -34,6 +43,8 @@ describe('the queue of a repository', () => {
     database.clock.now = new Date(Date.parse('2026-03-01T00:00:00Z') + seconds * 1_000);
   };
 
+  const depth = async () =>
+    (await call('GET', '/api/queue/depth')).json as never as { byTaskType: { taskType: string }[] };
   const drainWorkers = (draining: boolean) => database.db.updateTable('workers').set({ draining }).execute();
 
   beforeAll(() => at(0));
@@ -59,24 +70,14 @@ describe('the queue of a repository', () => {
     await admit(bench, 2);
     at(20);
     await addDeadLetter(bench, 3);
-    const workerId = await registerWorker(bench.engine, bench.tenantId, {
-      name: 'w',
-      hostname: '',
-      version: '',
-      repos: [],
-      taskTypes: ['analyze'],
-      labels: {},
-    });
-    await claim(bench.engine, { tenantId: bench.tenantId, workerId, taskTypes: ['analyze'], repoIds: null });
+    await claimAs(await register(bench, ['analyze']), bench, 'analyze');
     const writes = await sendable(bench.engine, 'sandbox', 100);
     const sending = await beginSending(bench.engine, bench.tenantId, writes[0]?.id ?? 0);
     if (!sending) throw new Error('nothing to send');
     await settle(bench.engine, sending, { status: 'refused', httpStatus: 422, message: 'no', kind: 'other' });
     at(70);
     const waiting = await database.db.selectFrom('projections').select('status').execute();
-    const { byTaskType, ...totals } = (await call('GET', '/api/queue/depth')).json as never as {
-      byTaskType: { taskType: string }[];
-    };
+    const { byTaskType, ...totals } = await depth();
     expect(byTaskType.find(({ taskType }) => taskType === 'analyze')).toEqual({
       taskType: 'analyze',
       pending: 2,
@@ -96,9 +97,7 @@ describe('the queue of a repository', () => {
 
   test('counts the tasks that no online worker can claim, until one is there', async () => {
     const analyze = async () => {
-      const { byTaskType } = (await call('GET', '/api/queue/depth')).json as never as {
-        byTaskType: { taskType: string }[];
-      };
+      const { byTaskType } = await depth();
       return byTaskType.find(({ taskType }) => taskType === 'analyze');
     };
     at(20 + 121);
@@ -114,7 +113,6 @@ describe('the queue of a repository', () => {
 describe('waits of the queue', () => {
   const MINUTE = 60;
   const OLGA = { type: 'operator', id: 'olga', agent: null } as const;
-  const ALL: TaskType[] = ['analyze', 'plan', 'develop', 'review', 'merge'];
 
   let bench: Bench;
   let workerId: string;
@@ -127,16 +125,7 @@ describe('waits of the queue', () => {
   };
   const look = async () => (await claims.look(await storeNow(database.store.fleet))).toSorted((a, b) => a - b);
 
-  async function take(taskType: TaskType = 'analyze') {
-    const task = await claim(bench.engine, {
-      tenantId: bench.tenantId,
-      workerId,
-      taskTypes: [taskType],
-      repoIds: null,
-    });
-    if (!task) throw new Error('there is nothing to claim');
-    return { tenantId: bench.tenantId, taskId: task.id, claimToken: task.claimToken };
-  }
+  const take = () => claimAs(workerId, bench, 'analyze');
 
   /** The agent ends with a question, so that nothing follows. */
   async function finish(ref: Awaited<ReturnType<typeof take>>): Promise<void> {
@@ -155,8 +144,7 @@ describe('waits of the queue', () => {
     start0 += 24 * 3_600_000;
     at(0);
     bench = await makeBench(database.store, 'acme/shop');
-    const worker = { name: 'w1', hostname: '', version: '1', repos: [], taskTypes: ALL, labels: {} };
-    workerId = await registerWorker(bench.engine, bench.tenantId, worker);
+    workerId = await register(bench, ['analyze']);
     claims = new FreshClaims(database.store, [...new Set(Object.values(AGENT_OF))]);
     issue += 1;
   });
@@ -295,7 +283,7 @@ describe('the task queue', () => {
   const at0 = new Date(START).toISOString();
 
   describe('queue', () => {
-    test('before the first poll it is empty and says that it was never read', async () => {
+    test('an empty queue has waits of 0, unknown ages and drains, and a time once it was read', async () => {
       const nothing = {
         tasks: [],
         summary: { totalPending: 0, totalClaimed: 0, avgWaitMs: 0, oldestPendingAgeMs: null },
@@ -305,19 +293,8 @@ describe('the task queue', () => {
       expect(await read()).toEqual(nothing);
       const named = { ...nothing, pendingTaskCount: 0, projectedDrainMs: null };
       expect(await read('/api/pipeline/task-queue')).toEqual(named);
-      expect(await read('/pipeline/task-queue')).toEqual(named);
-    });
-
-    test('an empty queue: waits are 0, ages and drains unknown', async () => {
       await taskQueue.refresh();
-      expect(await read('/api/pipeline/task-queue')).toEqual({
-        tasks: [],
-        summary: { totalPending: 0, totalClaimed: 0, avgWaitMs: 0, oldestPendingAgeMs: null },
-        truncated: false,
-        polledAt: '2026-03-01T00:00:00.000Z',
-        pendingTaskCount: 0,
-        projectedDrainMs: null,
-      });
+      expect(await read('/pipeline/task-queue')).toEqual({ ...named, polledAt: '2026-03-01T00:00:00.000Z' });
     });
 
     test('tasks by priority with their waits; a claimed one waits no longer; with 4 samples nothing is estimated', async () => {

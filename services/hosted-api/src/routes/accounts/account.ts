@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { pageRoutes } from '@pipeline/contract';
-import { PASSWORD_LENGTH, verifyPassword } from '@pipeline/engine';
+import { endOwnConnection, PASSWORD_LENGTH, verifyPassword } from '@pipeline/engine';
 import { type HandlerInput, RateLimited } from '@pipeline/http';
-import { type Account, findAccount, liveConnectionsOf, revokeConnection, type Store } from '@pipeline/store';
+import { type Account, findAccount, liveConnectionsOf, type Store } from '@pipeline/store';
 import { type Program, programOf } from '../../accounts/program.ts';
 import type { IdentityProvider } from '../../accounts/providers/identity-provider.ts';
 import type { Oauth } from '../../oauth/oauth.ts';
@@ -73,7 +73,7 @@ export function accountHandlers({ store, oauth, providers }: PageDeps) {
       if (!account) return goTo(loginFor(HOME));
       if (!sessions.isOurForm(request, formOf(body))) return strangeForm();
       // One that is not theirs, or has ended already, looks the same: it is not there any more.
-      const ended = await revokeConnection(store.tenant, params.id, 'user', account.id);
+      const ended = await endOwnConnection(store, account, params.id);
       if (ended) log.info('connection ended by its user', { connection: params.id, user: account.id });
       return goTo(`${HOME}?ended=1`);
     },
@@ -103,7 +103,7 @@ async function logIn({ store, oauth, providers }: PageDeps, input: PageInput<'lo
     const account = await oauth.logins.attempt(caller, () => accountOf(store, email, password));
     if (!account) return again(400, { problem: 'The email or the password is wrong.' });
     log.info('logged in', { user: account.id });
-    return goTo(returnTo, await oauth.sessions.begin(request, account.id));
+    return goTo(returnTo, await oauth.sessions.begin(request, { account, method: 'password', address }));
   } catch (error) {
     if (!(error instanceof RateLimited)) throw error;
     return again(429, { problem: `Too many failed logins. Please ${tryAgain(error)}.` }, error.headers);

@@ -1,15 +1,15 @@
 import type { browserRoutes } from '@pipeline/contract';
-import { costsOf, explainIssue, listIssues, timelineOf } from '@pipeline/engine';
-import { type Authenticate, type HandlersOf, webAsset } from '@pipeline/http';
 import {
-  deleteSessionOf,
-  liveConnectionsOf,
-  organisationsOf,
-  revokeConnection,
-  revokeConnectionsOf,
-  type Store,
-  sessionsOf,
-} from '@pipeline/store';
+  costsOf,
+  endOwnConnection,
+  endOwnConnections,
+  endSession,
+  explainIssue,
+  listIssues,
+  timelineOf,
+} from '@pipeline/engine';
+import { type Authenticate, type HandlersOf, webAsset } from '@pipeline/http';
+import { liveConnectionsOf, organisationsOf, type Store, sessionsOf } from '@pipeline/store';
 import type { SessionIdentity } from '../../accounts/browser-sessions.ts';
 import { SCOPE } from '../../auth/public-address.ts';
 import type { HostedContext } from '../../context/context.ts';
@@ -91,12 +91,12 @@ function accountHandlers({ engine: { store } }: HostedContext) {
       return { status: 200, body: { items } };
     },
     browserEndConnection: async ({ identity: { account }, params, log }) => {
-      const ended = await revokeConnection(store.tenant, params.id, 'user', account.id);
+      const ended = await endOwnConnection(store, account, params.id);
       if (ended) log.info('connection ended by its user', { connection: params.id, user: account.id });
       return { status: 200, body: { ended: ended ? 1 : 0 } };
     },
     browserEndConnections: async ({ identity: { account }, log }) => {
-      const ended = await revokeConnectionsOf(store.tenant, account.id, 'user');
+      const ended = await endOwnConnections(store, account);
       if (ended.length > 0) log.info('all connections ended by their user', { connections: ended, user: account.id });
       return { status: 200, body: { ended: ended.length } };
     },
@@ -107,7 +107,7 @@ function accountHandlers({ engine: { store } }: HostedContext) {
     },
     browserEndSession: async ({ identity: { account }, params, log }) => {
       const isId = SESSION_ID.test(params.id);
-      const ended = isId && (await deleteSessionOf(store.tenant, account.id, Buffer.from(params.id, 'hex')));
+      const ended = isId && (await endSession(store, Buffer.from(params.id, 'hex'), account.id));
       if (ended) log.info('session ended by its user', { session: params.id.slice(0, 16), user: account.id });
       return { status: 200, body: { ended: ended ? 1 : 0 } };
     },

@@ -7,10 +7,10 @@ import type { Oauth } from '../../oauth/oauth.ts';
 export async function connect(
   { oauth, resource }: { oauth: Oauth; resource: string },
   { account, program }: { account: Account; program: Program },
-  { tenantId }: Organisation,
+  organisation: Organisation,
 ): Promise<string> {
   const { provider } = await oauth.server();
   const grant = new provider.Grant({ accountId: String(account.id), clientId: program.id });
   grant.addResourceScope(resource, SCOPE);
-  return oauth.consents.run({ tenantId, clientName: program.name }, () => grant.save());
+  return oauth.consents.run({ account, organisation, clientName: program.name }, () => grant.save());
 }

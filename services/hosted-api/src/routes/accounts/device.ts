@@ -1,5 +1,6 @@
+import { endOwnConnection } from '@pipeline/engine';
 import type { Account, Organisation } from '@pipeline/store';
-import { decideDeviceCode, findArtifact, organisationsOf, revokeConnection } from '@pipeline/store';
+import { decideDeviceCode, findArtifact, organisationsOf } from '@pipeline/store';
 import { type Program, programOf } from '../../accounts/program.ts';
 import { SCOPE } from '../../auth/public-address.ts';
 import { REFUSED } from '../../oauth/authorization-errors.ts';
@@ -109,7 +110,7 @@ async function decide(deps: Deps, asked: DeviceRequest, { log }: FormInput): Pro
   const grantId = await connect(deps, { account, program: device.program }, organisation);
   const decision = { accountId: String(account.id), grantId, scope: SCOPE, resource: deps.resource };
   if (!(await decideDeviceCode(db, userCode, decision))) {
-    await revokeConnection(db, grantId, 'user', account.id);
+    await endOwnConnection(deps.store, account, grantId);
     return used();
   }
   log.info('connection created', { connection: grantId, user: account.id, client: device.program.id });

@@ -36,7 +36,7 @@ export function invitationHandlers(deps: PageDeps) {
       const visitor = await sessions.visitor(request);
       if (form.get('as') === 'new') return acceptAsNew(deps, input, { form, token, invitation, visitor });
       if (!visitor.account) return goTo(loginFor(invitationPath(token)));
-      if (!(await acceptInvitation(store, invitation, visitor.account.id))) return show(404, overPage());
+      if (!(await acceptInvitation(store, invitation, visitor.account))) return show(404, overPage());
       input.log.info('invitation accepted', { invitation: invitation.id, user: visitor.account.id });
       return goTo('/');
     },
@@ -52,7 +52,7 @@ interface Acceptance {
 
 async function acceptAsNew(
   { store, oauth }: PageDeps,
-  { request, log }: Input,
+  { request, address, log }: Input,
   { form, token, invitation, visitor }: Acceptance,
 ): Promise<PageAnswer> {
   const [name, password] = [form.get('name') ?? '', form.get('password') ?? ''];
@@ -63,7 +63,8 @@ async function acceptAsNew(
   if (user === 'used') return show(404, overPage());
   if (user === 'exists') return again('There is an account with this email already. Log in with it to join.');
   log.info('invitation accepted by a new user', { invitation: invitation.id, user });
-  return goTo('/', await oauth.sessions.begin(request, user));
+  const account = { id: user, email: invitation.email };
+  return goTo('/', await oauth.sessions.begin(request, { account, method: 'invitation', address }));
 }
 
 function asRefusal(error: unknown): AppError {

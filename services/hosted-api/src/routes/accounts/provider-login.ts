@@ -37,7 +37,7 @@ export function providerLoginHandlers(deps: PageDeps) {
       if (visitor.account) return goTo(returnTo);
       return begin({ attempts, provider, visitor, returnTo, log });
     },
-    finishLogin: async ({ request, params, log }: PageInput<'finishLogin'>): Promise<PageAnswer> => {
+    finishLogin: async ({ request, params, address, log }: PageInput<'finishLogin'>): Promise<PageAnswer> => {
       const provider = providerOf(params);
       if (!provider) return show(404, notFoundPage());
       const query = queryOf(request);
@@ -53,7 +53,7 @@ export function providerLoginHandlers(deps: PageDeps) {
         return show(403, unknownPersonPage(provider.label, identity));
       }
       log.info('logged in', { user: account.id, provider: provider.id });
-      return goTo(attempt.returnTo, await sessions.begin(request, account.id));
+      return goTo(attempt.returnTo, await sessions.begin(request, { account, method: provider.id, address }));
     },
     showLogins: async ({ request, query }: PageInput<'showLogins'>): Promise<PageAnswer> => {
       const visitor = await sessions.visitor(request);
@@ -74,7 +74,7 @@ export function providerLoginHandlers(deps: PageDeps) {
       const form = formOf(body);
       if (!sessions.isOurForm(request, form)) return strangeForm();
       const key = { issuer: form.get('issuer') ?? '', subject: form.get('subject') ?? '' };
-      const removed = await unlinkOwnIdentity(store, account.id, key).catch(asRefusal);
+      const removed = await unlinkOwnIdentity(store, account, key).catch(asRefusal);
       if (removed instanceof AppError)
         return show(400, await loginsOf(deps, account, { formToken, problem: `Not removed: ${removed.message}.` }));
       if (removed) log.info('login removed by its user', { user: account.id, issuer: key.issuer });
@@ -117,7 +117,7 @@ interface Connect {
 async function connect(deps: PageDeps, { visitor, userId, identity, log }: Connect): Promise<PageAnswer> {
   const { account, formToken } = visitor;
   if (account?.id !== userId) return show(400, loginOverPage());
-  const linked = await linkOwnIdentity(deps.store, userId, identity).catch(asRefusal);
+  const linked = await linkOwnIdentity(deps.store, account, identity).catch(asRefusal);
   if (linked instanceof AppError)
     return show(400, await loginsOf(deps, account, { formToken, problem: `Not connected: ${linked.message}.` }));
   log.info('login connected by its user', { user: userId, issuer: identity.issuer });
