@@ -6,6 +6,7 @@ import { HOSTILE_SCRIPT, scriptedAgentCommand } from '@pipeline/testing/scripted
 import { ROOT } from '../src/children/context.ts';
 import type { StackReport } from '../src/start/report.ts';
 import { withClone } from './host-clone.ts';
+import { hostileReports } from './hostile-reports.ts';
 import type { E2e } from './journey.ts';
 import { poll } from './poll.ts';
 import { clearUp, StackProcess } from './stack-process.ts';
@@ -23,25 +24,31 @@ interface Scene {
   gitToken: string;
 }
 
-/** A worker with a hostile agent develops two issues in each box of the machine. Prints the effect of each attack. */
+/**
+ * A worker with a hostile agent develops two issues in each box of the machine, then a worker reports about the objects of
+ * others. Prints the effect of each attack.
+ */
 export async function hostileAgent(e2e: E2e): Promise<void> {
   const stack = new StackProcess(e2e, ['--json', '--no-demo']);
   try {
     const { report } = await stack.ready();
     const { sandbox } = await stack.state();
     const scene = { e2e, report, store: new StoreView(report.database.url), gitToken: sandbox.agent.token };
-    for (const box of BOXES) await attackIn(box, scene);
+    let victim = 0;
+    for (const box of BOXES) victim = await attackIn(box, scene);
+    await hostileReports({ checks: e2e.checks, report, store: scene.store }, victim);
     await stack.stop();
   } finally {
     await clearUp(e2e.dataDir);
   }
 }
 
-async function attackIn(box: Box, scene: Scene): Promise<void> {
+/** @returns the number of an issue whose pull request waits for its review. */
+async function attackIn(box: Box, scene: Scene): Promise<number> {
   const { checks } = scene.e2e;
   const worker = startWorker(box, scene);
   try {
-    const issues = [await developed(scene, box), await developed(scene, box)];
+    const issues = [await developed(scene, box), await developed(scene, box)] as const;
     const texts = await scene.store.rows<{ text: string }>(
       `select coalesce(content, '') || coalesce(tool_output::text, '') as text from agent_messages`,
     );
@@ -65,6 +72,7 @@ async function attackIn(box: Box, scene: Scene): Promise<void> {
     );
     const costs = await scene.store.rows<{ cost: string }>('select coalesce(max(cost_usd), 0) cost from issues');
     noEffect('invented price', Number(costs[0]?.cost) > 1_000);
+    return issues[1];
   } catch (error) {
     throw new Error(worker.output().slice(-3_000), { cause: error });
   } finally {

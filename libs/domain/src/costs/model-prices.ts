@@ -42,6 +42,23 @@ export function callCostUsd(price: ModelPrice | null, tokens: Tokens): number | 
   return Math.min(MAX_CALL_USD, Math.round(micros) / 1_000_000);
 }
 
+/** More than any usual model costs. */
+const MOST_USD_PER_MILLION = 200;
+
+/**
+ * The most that the tokens of a call cost, in USD with six decimals: at the highest rate of its model, or 200 USD per million
+ * where the table has no rate of this very model.
+ * @returns null without tokens: then nothing limits the cost.
+ */
+export function mostCallUsd(price: ModelPrice | null, tokens: Tokens): number | null {
+  const sum = TOKEN_KINDS.reduce((total, kind) => total + tokens[kind], 0);
+  if (sum === 0) return null;
+  const own = price === null || price.pattern === '*' ? null : price;
+  const highest = own ? Math.max(own.inputUsd, own.outputUsd, own.cacheReadUsd, own.cacheWriteUsd) : 0;
+  // A price of 0 states nothing about a cost that was reported.
+  return Math.round(sum * (highest || MOST_USD_PER_MILLION)) / 1_000_000;
+}
+
 /** Why less than the reported cost of a call is counted. */
 export interface CostCap {
   usd: number;
@@ -49,15 +66,15 @@ export interface CostCap {
 }
 
 /**
- * The part of a reported cost that counts: at most the tokens at the price of the model, and at most what is left of the
+ * The part of a reported cost that counts: at most the most that its tokens cost, and at most what is left of the
  * budget of the issue. @returns null = all of it.
  */
 export function costCap(
   usd: number,
-  { priced, leftUsd }: { priced: number | null; leftUsd: number | null },
+  { mostUsd, leftUsd }: { mostUsd: number | null; leftUsd: number | null },
 ): CostCap | null {
   const caps: CostCap[] = [
-    ...(priced === null ? [] : [{ usd: priced, by: 'price' as const }]),
+    ...(mostUsd === null ? [] : [{ usd: mostUsd, by: 'price' as const }]),
     ...(leftUsd === null ? [] : [{ usd: Math.max(0, leftUsd), by: 'budget' as const }]),
   ];
   const lowest = caps.toSorted((a, b) => a.usd - b.usd)[0];

@@ -164,13 +164,13 @@ const anyInput = fc.record({
     max: fc.constant(3),
     nextAt: fc.constantFrom(null, '2026-01-02T03:04:05.678Z'),
   }),
-  textChange: fc.option(fc.record({ at: fc.constant('2026-01-02T03:04:05.678Z'), by: fc.option(foulText) })),
+  textChange: fc.option(fc.record({ by: fc.option(foulText) })),
 });
 
 describe('a text that was changed after it was enqueued', () => {
   test('reports who changed the text, and how the change is accepted', () => {
-    const text = comment({ textChange: { at: '2026-01-02T03:04:05.678Z', by: 'alice' } });
-    expect(text).toContain('**The text was changed since it was enqueued** by alice, at 2026-01-02 03:04 UTC.');
+    const text = comment({ textChange: { by: 'alice' } });
+    expect(text).toContain('**The text was changed since it was enqueued** by alice. Agents');
     expect(text).toContain('adds the label `svc:enqueue` again, or an operator, accepts the new text');
     expect(comment({ textChange: null })).not.toContain('changed since');
   });

@@ -38,7 +38,7 @@ export interface StatusCommentInput {
   checks?: Pick<ChecksWait, 'verdict' | 'waitsFor'> | null;
   autoUnblock: { count: number; max: number; nextAt: string | null };
   /** Set when title or body on the host differ from the accepted ones; `by` null = unknown. */
-  textChange?: { at: string; by: string | null } | null;
+  textChange?: { by: string | null } | null;
 }
 
 const STEP: Record<(typeof SPINE)[number], string> = {
@@ -112,7 +112,7 @@ function textChange({ textChange: change }: StatusCommentInput): string[] {
   if (!change) return [];
   const who = change.by === null ? '' : ` by ${inertText(change.by, 100).replace(/\s+/g, ' ')}`;
   return [
-    `**The text was changed since it was enqueued**${who}, at ${minute(change.at)}. Agents work on the text that was ` +
+    `**The text was changed since it was enqueued**${who}. Agents work on the text that was ` +
       'enqueued. A person who adds the label `svc:enqueue` again, or an operator, accepts the new text.',
   ];
 }

@@ -1,4 +1,12 @@
-import { type CostCap, callCostUsd, costCap, type FindingInput, type Invocation, priceOf } from '@pipeline/domain';
+import {
+  type CostCap,
+  callCostUsd,
+  costCap,
+  type FindingInput,
+  type Invocation,
+  mostCallUsd,
+  priceOf,
+} from '@pipeline/domain';
 import { modelPrices, recordFindings } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
@@ -10,19 +18,18 @@ interface Doubt {
   cap: CostCap | null;
 }
 
-/** Above this many USD per token, more than any model costs, a reported cost is compared with the price table. */
-const DOUBTFUL_USD = 200 / 1_000_000;
+/** A run that has cost less than this is not compared with the price table, whose statement it would cost. */
+const SMALL_USD = 1;
 
-/** Returns whether the price table decides about a call: no other one costs a statement. */
-function needsPrice(call: Invocation): boolean {
-  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsd } = call;
-  const tokens = inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
-  return costUsd === null || costUsd > tokens * DOUBTFUL_USD;
-}
+/** Returns whether the price table decides about calls of a run that has cost `spent`: no other ones cost a statement. */
+const needPrices = (calls: readonly Invocation[], spent: number): boolean =>
+  calls.some(({ costUsd }) => costUsd === null) || spent + sum(calls.map(({ costUsd }) => costUsd)) > SMALL_USD;
+
+const sum = (usd: Iterable<number | null>): number => [...usd].reduce<number>((total, each) => total + (each ?? 0), 0);
 
 /**
- * The calls of a run with the cost that counts: the reported one, in doubt at most the tokens at the price of the model, and
- * at most the budget of the issue for the whole run; else the one computed from the price table; null = unreported.
+ * The calls of a run with the cost that counts: the reported one, at most the most that its tokens cost, and at most the
+ * budget of the issue for the whole run; else the one computed from the price table; null = unreported.
  * @param recorded the calls of the run so far.
  * @returns them, and a finding for each model whose usage was replaced.
  */
@@ -31,17 +38,17 @@ export async function capCosts(
   calls: readonly Invocation[],
   recorded: ReadonlyMap<number, { cost_usd: number | null }>,
 ): Promise<{ calls: Invocation[]; findings: FindingInput[] }> {
-  const prices = calls.some(needsPrice) ? await modelPrices(tx) : [];
   const { perIssueUsd } = settings.costLimits;
-  let spent = [...recorded.values()].reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0);
+  let spent = sum([...recorded.values()].map(({ cost_usd }) => cost_usd));
+  const prices = needPrices(calls, spent) ? await modelPrices(tx) : null;
   const doubts: Doubt[] = [];
   const counted = calls.map((call) => {
-    const priced = needsPrice(call) ? callCostUsd(priceOf(prices, call.model), call) : null;
+    const price = prices && priceOf(prices, call.model);
     const before = recorded.get(call.index)?.cost_usd ?? 0;
     const leftUsd = perIssueUsd === null ? null : perIssueUsd - spent + before;
-    const reported = call.costUsd ?? priced;
-    // A price of 0 states nothing about the cost of a call.
-    const cap = reported === null ? null : costCap(reported, { priced: priced || null, leftUsd });
+    const mostUsd = prices && mostCallUsd(price, call);
+    const reported = call.costUsd ?? callCostUsd(price, call);
+    const cap = reported === null ? null : costCap(reported, { mostUsd, leftUsd });
     if (cap || call.isClamped) doubts.push({ call, cap });
     const costUsd = cap ? cap.usd : reported;
     spent += Math.max(0, (costUsd ?? 0) - before);
@@ -67,7 +74,7 @@ export async function noteDoubts(
 }
 
 const WHY: Record<CostCap['by'], string> = {
-  price: 'the tokens cost at the price of the model',
+  price: 'is the most that its tokens cost',
   budget: 'is left of the budget of the issue',
 };
 

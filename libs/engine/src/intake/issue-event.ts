@@ -48,7 +48,7 @@ import {
 } from './host-facts.ts';
 import { applyPullRequestEvent } from './pull-request-event.ts';
 import { refuseEnqueue } from './refuse-enqueue.ts';
-import { readText, recordText, shownChange } from './text-changes.ts';
+import { isNews, readText, recordText, shownChange } from './text-changes.ts';
 
 /**
  * - unclear: the host's timestamps have a resolution of one second, and this event has that of another applied one.
@@ -173,8 +173,9 @@ async function applyToIssue(unit: TransactionContext, subject: IssueContext, fac
   recordText(unit, renewed, facts, text.facts);
   const isFollowed = text.accepted !== null && event.issue.state === 'open' && issue.state !== 'done';
   const after = isFollowed ? await applyTextEdit(unit, renewed, issue.body, evidence.hostStates) : renewed;
-  if (status === 'current') await applyChange(unit, after, { ...fact, order });
-  else if (facts.changed_sha256 !== text.facts.changed_sha256) await projectIssue(unit, after);
+  const showsText = isNews(text, facts);
+  if (status === 'current') await applyChange(unit, after, { ...fact, order, showsText });
+  else if (showsText) await projectIssue(unit, after);
   return status === 'later' ? 'later' : 'applied';
 }
 
@@ -202,13 +203,15 @@ const hostFacts = ({ url, updatedAt }: HostIssue) => ({ url, host_updated_at: up
 
 interface OrderedFact extends Fact {
   order: Order;
+  /** The status comment is to be renewed because of the text. */
+  showsText: boolean;
 }
 
 const hostActor = (id: string | null): Actor => ({ type: 'operator', id, agent: null, reason: 'on the host' });
 
 /** Follows a person's change of a label or of the state of an issue on the host. */
 async function applyChange(unit: TransactionContext, after: IssueContext, followed: OrderedFact): Promise<void> {
-  const { event, evidence, order, facts } = followed;
+  const { event, evidence, order, showsText } = followed;
   const { issue } = after;
   const actor = hostActor(event.sender);
   if (issue.state === 'done') return restart(unit, after, followed);
@@ -218,7 +221,7 @@ async function applyChange(unit: TransactionContext, after: IssueContext, follow
   }
   const shownPaused = issue.labels.includes(PAUSED_LABEL);
   if (shownPaused === issue.is_paused) {
-    if (issue.text_changed_at !== facts.changed_at) await projectIssue(unit, after);
+    if (showsText) await projectIssue(unit, after);
     return;
   }
   // The label goes back to what it was.

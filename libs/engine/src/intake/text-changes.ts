@@ -48,6 +48,13 @@ export function readText(
   return { facts: { ...after, ...change }, accepted };
 }
 
+/**
+ * Returns whether the status comment is renewed at once: for an accepted text, and for the first change of one. Further edits
+ * and reverts are shown with the next status: their author, who may be a stranger, would cause a write with each.
+ */
+export const isNews = ({ facts, accepted }: TextOutcome, before: HostFactsRow): boolean =>
+  accepted !== null || (before.changed_at === null && facts.changed_at !== null);
+
 /** The host shows the accepted text again, later than the change; a poll shows the current text. */
 const isRevert = ({ action, issue }: IssueEvent, { changed_at }: HostFactsRow): boolean =>
   changed_at !== null && compareStamps(issue.updatedAt, changed_at) >= (action === 'seen' ? 0 : 1);

@@ -128,7 +128,7 @@ async function statusCommentOf(
     subtasks: subtasks.map((edge) => ({ ref: `#${edge.child_issue_number}`, done: !edge.active })),
     attempt: task?.attempt ?? 0,
     maxAttempts: task?.max_attempts ?? settings.maxAttempts,
-    textChange: issue.text_changed_at === null ? null : { at: issue.text_changed_at, by: issue.text_changed_by },
+    textChange: issue.text_changed_at === null ? null : { by: issue.text_changed_by },
     checks: waitOf(pr),
     autoUnblock: {
       count: issue.auto_unblock_count,

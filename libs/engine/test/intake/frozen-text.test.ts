@@ -162,7 +162,7 @@ describe('a poll', () => {
 });
 
 describe('a pending change', () => {
-  test('the explanation and the status comment show a pending change until it is reverted', async () => {
+  test('the explanation shows a pending change until it is reverted, the status comment until the next status', async () => {
     await enqueue();
     await drain(bench);
     expect((await why()).textChange).toBeNull();
@@ -176,6 +176,28 @@ describe('a pending change', () => {
     });
     await edit({});
     expect((await why()).textChange).toBeNull();
+    await given();
+    expect((await bench.issue()).status_comment_body).not.toContain('changed since');
+  });
+
+  test('causes one write to the host when its author goes on to edit and revert the text', async () => {
+    await enqueue();
+    await drain(bench);
+    const writes = async () => (await bench.entries()).filter(({ action }) => action.type === 'updateComment').length;
+    const before = await writes();
+    for (const body of [EVIL, 'And again.', ENQUEUED.body, EVIL, ENQUEUED.body]) {
+      bench.pass(120);
+      await edit({ body, updatedAt: bench.host.tick() });
+      await drain(bench);
+    }
+    expect((await writes()) - before).toBe(1);
+  });
+
+  test('disappears from the status comment when a person with write permission edits the text', async () => {
+    await enqueue();
+    await edit({ body: EVIL });
+    await drain(bench);
+    await edit({ body: 'Please do it well.' }, 'anna');
     expect((await bench.issue()).status_comment_body).not.toContain('changed since');
   });
 

@@ -136,16 +136,40 @@ describe('limits of costs', () => {
     expect(findings).toEqual([expect.objectContaining({ finding_type: 'cost_anomaly' })]);
   });
 
-  test('a reported cost counts at most its tokens at the price of the model, and the difference is noted', async () => {
+  test.each([
+    ['of an absurd cost', 5_000],
+    ['of a cost below 200 USD per million tokens', 3],
+  ])('a report %s counts at most its tokens at the highest rate of the model, and is noted', async (_what, usd) => {
     await labelIssue(hosting.api, tenant.repo, 1);
     const { task } = (await claim()).body;
-    const invented = { ...paid(5_000), model: 'claude-sonnet-4-x', inputTokens: 1_000, outputTokens: 0 };
+    const invented = { ...paid(usd), model: 'claude-sonnet-4-x', inputTokens: 100_000, outputTokens: 0 };
     await say(task, 'complete', { ...analyzed, invocations: [invented] });
-    const { usd, findings } = await bookedOf();
-    expect(usd).toBe(0.003);
-    expect(findings[0]?.summary).toBe(
-      'A worker reported a cost of 5000 USD; 0.003 USD are counted, which the tokens cost at the price of the model.',
+    const booked = await bookedOf();
+    expect(booked.usd).toBe(1.5);
+    expect(booked.findings[0]?.summary).toBe(
+      `A worker reported a cost of ${usd} USD; 1.5 USD are counted, which is the most that its tokens cost.`,
     );
+  });
+
+  test('small costs are compared with the rate of the model when they exceed 1 USD together', async () => {
+    await labelIssue(hosting.api, tenant.repo, 1);
+    const { task } = (await claim()).body;
+    const calls = [0, 1, 2].map((index) => {
+      const tokens = { inputTokens: 10_000, outputTokens: 0 };
+      return { ...paid(0.9), ...tokens, index, model: 'claude-sonnet-4-x' };
+    });
+    await say(task, 'progress', { status: 'at it', invocations: calls.slice(0, 1) });
+    expect((await bookedOf()).usd).toBe(0.9);
+    await say(task, 'complete', { ...analyzed, invocations: calls.slice(1) });
+    expect((await bookedOf()).usd).toBe(1.2);
+  });
+
+  test('a reported cost counts at most 200 USD per million tokens when the model is unknown', async () => {
+    await labelIssue(hosting.api, tenant.repo, 1);
+    const { task } = (await claim()).body;
+    const invented = { ...paid(5_000), inputTokens: 10_000, outputTokens: 0 };
+    await say(task, 'complete', { ...analyzed, invocations: [invented] });
+    expect(await bookedOf()).toMatchObject({ usd: 2, findings: [{ finding_type: 'cost_anomaly' }] });
   });
 
   test('the costs of a run count at most the budget of the issue when the model has no price', async () => {
