@@ -38,8 +38,10 @@ interface ServedOptions {
 
 const webDir = join(WEB, 'dist');
 
+type OpenPage = (width: number, colorScheme: 'light' | 'dark', more?: BrowserContextOptions) => Promise<OpenedPage>;
+
 /** Builds the dashboard and opens a browser for the tests of a file or describe block. @returns a function that opens a page. */
-function openedBrowser() {
+function openedBrowser(): OpenPage {
   let browser: Browser;
   beforeAll(async () => {
     execFileSync(process.execPath, [
@@ -58,8 +60,10 @@ function openedBrowser() {
     }
   });
   afterAll(() => browser?.close());
-  return (width: number, colorScheme: 'light' | 'dark', more: BrowserContextOptions = {}) =>
-    openPage(browser, { viewport: { width, height: 800 }, colorScheme, ...more });
+  return async (width, colorScheme, more = {}) => {
+    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme, ...more });
+    return { context, ...(await openWatched(context)) };
+  };
 }
 
 /** Serves the dashboard of a monitor without a store for the tests of a describe block. */
@@ -75,8 +79,9 @@ export function servedWithoutStore() {
 
 /** Serves the dashboard to a browser for the tests of a file or describe block. */
 export function servedDashboard(database: TestDatabase, { issues = 60, over = () => ({}) }: ServedOptions = {}) {
-  const open = openedBrowser();
+  const openAnonymous = openedBrowser();
   let url: string;
+  let session: BrowserContextOptions['storageState'];
   let close: () => Promise<void>;
   let pipeline: Pipeline;
   let parts: Pipeline;
@@ -100,6 +105,19 @@ export function servedDashboard(database: TestDatabase, { issues = 60, over = ()
   const api = async <T>(path: string): Promise<T> =>
     (await (await fetch(url + path, { headers: { authorization: BASIC } })).json()) as T;
 
+  /** Opens a page with a session of the operator, which all pages of the file share. */
+  const open: OpenPage = async (width, colorScheme, more = {}) => {
+    const opened = await openAnonymous(width, colorScheme, { ...more, ...(session && { storageState: session }) });
+    if (session) return opened;
+    const { username, password } = OLGA;
+    await opened.context.request.post(`${url}/api/auth/login`, {
+      data: { username, password },
+      failOnStatusCode: true,
+    });
+    session = await opened.context.storageState();
+    return opened;
+  };
+
   /** Sends an action of the browser's operator without the browser. */
   const post = (path: string): Promise<Response> =>
     fetch(url + path, {
@@ -108,15 +126,10 @@ export function servedDashboard(database: TestDatabase, { issues = 60, over = ()
       body: '{}',
     });
 
-  return { open, api, post, address: () => url, pipeline: () => parts };
+  return { open, openAnonymous, api, post, address: () => url, pipeline: () => parts };
 }
 
 const BASIC = `Basic ${Buffer.from(`${OLGA.username}:${OLGA.password}`).toString('base64')}`;
-
-async function openPage(browser: Browser, options: BrowserContextOptions): Promise<OpenedPage> {
-  const context = await browser.newContext(options);
-  return { context, ...(await openWatched(context)) };
-}
 
 export async function logIn(page: Page, password = OLGA.password): Promise<void> {
   await page.getByLabel('Username').fill(OLGA.username);

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { testDatabase } from '@pipeline/testing';
 import { inBrowser } from '@pipeline/testing/in-browser';
 import type { APIResponse, BrowserContext, Page } from 'playwright-core';
-import { logIn, servedDashboard } from './browser.ts';
+import { servedDashboard } from './browser.ts';
 
 const MOST_PICTURES = 10;
 const STREAM = '/api/events';
@@ -51,7 +51,6 @@ inBrowser('the dashboard', () => {
     async (path) => {
       const { page, context } = await open(1440, 'dark', { reducedMotion: 'reduce' });
       await page.goto(`${address()}/#${path}`);
-      await logIn(page);
       await page.getByRole('button', { name: /^Live/ }).waitFor();
       await holdTimeAndData(context);
       const picture = async (): Promise<Buffer> => {

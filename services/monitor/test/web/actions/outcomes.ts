@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { inBrowser } from '@pipeline/testing/in-browser';
 import type { Page, Route } from 'playwright-core';
 import { addDeadLetter, IMPOSSIBLE, makeBench } from '../../support/bench.ts';
-import { findings, logIn } from '../browser.ts';
+import { findings } from '../browser.ts';
 import { address, api, database, open, pipeline, post } from './dashboard.ts';
 
 const BULK = '**/api/issues/actions';
@@ -39,7 +39,6 @@ inBrowser('the dashboard', () => {
     const { page } = await open(1440, 'light');
     await page.clock.install();
     await page.goto(`${address()}/#${path}`);
-    await logIn(page);
     return page;
   }
   const actions = (page: Page) => page.getByRole('region', { name: 'Actions', exact: true });

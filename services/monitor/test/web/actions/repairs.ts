@@ -5,7 +5,7 @@ import { inBrowser } from '@pipeline/testing/in-browser';
 import type { Page } from 'playwright-core';
 import { addDeadLetter, admit, type Bench, makeBench } from '../../support/bench.ts';
 import { FINDING_AT, writeContradictions } from '../../support/contradictions.ts';
-import { findings, logIn } from '../browser.ts';
+import { findings } from '../browser.ts';
 import { address, api, database, open, pipeline } from './dashboard.ts';
 import { CONSISTENCY } from './orphan.ts';
 
@@ -30,7 +30,6 @@ inBrowser('the dashboard', () => {
   async function openAt(path: string): Promise<Page> {
     const { page } = await open(1440, 'light');
     await page.goto(`${address()}/#${path}`);
-    await logIn(page);
     return page;
   }
   const benchOf = async (slug: string): Promise<Bench> => ({

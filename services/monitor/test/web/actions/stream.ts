@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { startCutProxy } from '@pipeline/testing';
 import { inBrowser } from '@pipeline/testing/in-browser';
 import type { Page } from 'playwright-core';
-import { logIn, passReconnectWait } from '../browser.ts';
+import { passReconnectWait } from '../browser.ts';
 import { address, api, database, open, post } from './dashboard.ts';
 
 /** Events that the monitor sends again to a client that comes back. */
@@ -34,7 +34,6 @@ inBrowser('the dashboard', () => {
     const { page } = await open(1440, 'light');
     await page.clock.install();
     await page.goto(`${proxy.url.replace(/\/$/, '')}/#${pathOf(issue)}`);
-    await logIn(page);
     await live(page).waitFor();
     await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     proxy.cut();
@@ -65,7 +64,6 @@ inBrowser('the dashboard', () => {
       await route.fulfill({ status: 503, json: { error: 'no stream', code: 'SSE_UNAVAILABLE', status: 503 } });
     });
     await page.goto(`${address()}/#${pathOf(issue)}`);
-    await logIn(page);
     await page.getByRole('button', { name: /^Reconnecting.*try 2/ }).waitFor();
     expect(refusals).toBeGreaterThan(0);
     await page.unroute('**/api/events');

@@ -4,7 +4,7 @@ import { drainWorker, registerWorker } from '@pipeline/engine';
 import { inBrowser } from '@pipeline/testing/in-browser';
 import { sql } from 'kysely';
 import { admit, type Bench, makeBench } from '../../support/bench.ts';
-import { findings, logIn } from '../browser.ts';
+import { findings } from '../browser.ts';
 import { address, database, open, pipeline } from './dashboard.ts';
 
 /** Milliseconds between two reads of the queue by the overview. */
@@ -27,7 +27,6 @@ inBrowser('the overview', () => {
     const { page } = await open(1440, 'light');
     await page.clock.install();
     await page.goto(address());
-    await logIn(page);
     const card = page.getByRole('link', { name: /No worker for analyze tasks/ });
     await card.getByText('oldest waits for 10 min').waitFor();
     expect(await findings(page)).toEqual([]);

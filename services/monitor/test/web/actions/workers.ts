@@ -5,7 +5,7 @@ import { inBrowser } from '@pipeline/testing/in-browser';
 import { sql } from 'kysely';
 import type { Page } from 'playwright-core';
 import { admit, type Bench, makeBench } from '../../support/bench.ts';
-import { findings, logIn } from '../browser.ts';
+import { findings } from '../browser.ts';
 import { address, api, database, open, pipeline } from './dashboard.ts';
 
 interface Floor {
@@ -27,7 +27,6 @@ inBrowser('the dashboard', () => {
   async function openWorkers(): Promise<Page> {
     const { page } = await open(1440, 'light');
     await page.goto(`${address()}/#/workers`);
-    await logIn(page);
     return page;
   }
   const card = (page: Page, id: string) =>

@@ -3,4 +3,4 @@ import { servedDashboard } from '../browser.ts';
 
 /** The dashboard that all tests of the pages read. */
 export const database = testDatabase();
-export const { open, api, address } = servedDashboard(database);
+export const { open, openAnonymous, api, address } = servedDashboard(database);

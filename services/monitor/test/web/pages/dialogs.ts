@@ -2,12 +2,12 @@
 import { expect, test } from '@jest/globals';
 import { inBrowser } from '@pipeline/testing/in-browser';
 import { findings, logIn } from '../browser.ts';
-import { address, api, open } from './dashboard.ts';
+import { address, api, open, openAnonymous } from './dashboard.ts';
 
 const REPO = 'repo=acme/repo-1';
 inBrowser('the dashboard', () => {
   test('asks for a login, names wrong credentials, and opens the wanted page afterwards', async () => {
-    const { page } = await open(1440, 'light');
+    const { page } = await openAnonymous(1440, 'light');
     await page.goto(`${address()}/#/queue`);
     await logIn(page, 'wrong');
     await page.getByText('The username or the password is wrong.').waitFor();
@@ -20,7 +20,6 @@ inBrowser('the dashboard', () => {
   test('opens pages and the palette by keyboard', async () => {
     const { page } = await open(1440, 'light');
     await page.goto(address());
-    await logIn(page);
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     // Together: the second key must follow within a moment, however busy the machine is.
     await Promise.all([page.keyboard.press('g'), page.keyboard.press('i')]);
@@ -36,7 +35,6 @@ inBrowser('the dashboard', () => {
   test('chooses in the palette by arrows and pointer, and closes it by Escape and beside it', async () => {
     const { page } = await open(1440, 'light');
     await page.goto(address());
-    await logIn(page);
     const palette = page.getByRole('dialog', { name: 'Command palette' });
     const field = palette.getByRole('combobox', { name: 'Search pages, actions and issues' });
     const chosen = () => palette.getByRole('option', { selected: true }).textContent();
@@ -70,7 +68,6 @@ inBrowser('the dashboard', () => {
   test('adds a track, switches it off and on, writes a prompt and activates it', async () => {
     const { page } = await open(1440, 'light');
     await page.goto(`${address()}/#/steering/tracks?${REPO}`);
-    await logIn(page);
     await page.getByRole('button', { name: 'Add a track' }).click();
     await page.getByLabel('Name').fill('gaps');
     expect(await findings(page)).toEqual([]);
@@ -99,7 +96,6 @@ inBrowser('the dashboard', () => {
   test('disables a repository at once and enables it again by undo', async () => {
     const { page } = await open(360, 'dark');
     await page.goto(`${address()}/#/system/config`);
-    await logIn(page);
     const enabled = async () =>
       (await api<{ items: { repo: string; enabled: boolean }[] }>('/api/repos')).items.find(
         ({ repo }) => repo === 'acme/repo-1',
@@ -116,7 +112,6 @@ inBrowser('the dashboard', () => {
   test('writes a charter and shows its limits as sentences', async () => {
     const { page } = await open(768, 'light');
     await page.goto(`${address()}/#/steering/strategy?${REPO}`);
-    await logIn(page);
     await page.getByRole('button', { name: 'Write a charter' }).click();
     await page.getByLabel('Goals').fill('Fewer regressions.');
     await page.getByLabel('Never increase').fill('epic, docs');

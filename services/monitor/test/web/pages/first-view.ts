@@ -2,7 +2,6 @@
 import { expect, test } from '@jest/globals';
 import { inBrowser } from '@pipeline/testing/in-browser';
 import type { Page } from 'playwright-core';
-import { logIn } from '../browser.ts';
 import { address, open } from './dashboard.ts';
 
 inBrowser('the dashboard', () => {
@@ -11,7 +10,6 @@ inBrowser('the dashboard', () => {
   test('reads each part of the overview once when it is opened with a session', async () => {
     const { page } = await open(1440, 'light');
     await page.goto(address());
-    await logIn(page);
     await live(page).waitFor();
     const paths: string[] = [];
     page.on('request', (request) => paths.push(new URL(request.url()).pathname));
@@ -28,7 +26,6 @@ inBrowser('the dashboard', () => {
   test('sorts a table at once when a header is pressed, with the pointer over the table', async () => {
     const { page } = await open(1440, 'light');
     await page.goto(`${address()}/#/issues?state=all`);
-    await logIn(page);
     const firstNumber = async () =>
       Number(((await page.getByRole('row').nth(1).getByRole('gridcell').nth(1).textContent()) ?? '').slice(1));
     await page.getByRole('row').nth(1).hover();

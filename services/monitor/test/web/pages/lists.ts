@@ -2,7 +2,6 @@
 import { expect, test } from '@jest/globals';
 import { inBrowser } from '@pipeline/testing/in-browser';
 import type { Page } from 'playwright-core';
-import { logIn } from '../browser.ts';
 import { address, api, open } from './dashboard.ts';
 
 const ROWS = `[...document.querySelectorAll('[role=rowgroup] [role=row]')]`;
@@ -28,7 +27,6 @@ inBrowser('a long list', () => {
   async function openIssues(): Promise<Page> {
     const { page } = await open(1440, 'light');
     await page.goto(`${address()}/#/issues?state=all`);
-    await logIn(page);
     await page.getByRole('row').nth(20).waitFor();
     return page;
   }
@@ -50,7 +48,6 @@ inBrowser('a long list', () => {
       return route.continue({ url: url.href });
     });
     await page.goto(`${address()}/#/issues?state=all&sort=-number`);
-    await logIn(page);
     await page.locator(`[role=grid][aria-rowcount="${items.length + 1}"]`).waitFor();
     const first = await page.getByRole('row').nth(1).getByRole('gridcell').nth(1).textContent();
     expect(first).toBe(`#${Math.max(...items.map(({ issueNumber }) => issueNumber))}`);
@@ -97,7 +94,6 @@ inBrowser('a long list', () => {
   test('shows the details of a row in view in a narrow window, after a reload as well', async () => {
     const { page } = await open(360, 'light');
     await page.goto(`${address()}/#/issues?state=all&peek=acme/repo-1/1`);
-    await logIn(page);
     const details = page.getByRole('complementary', { name: 'Peek at acme/repo-1#1' });
     const top = async () => {
       await details.getByRole('button', { name: 'Retry' }).waitFor();

@@ -2,7 +2,6 @@
 import { expect, test } from '@jest/globals';
 import { inBrowser } from '@pipeline/testing/in-browser';
 import type { Page } from 'playwright-core';
-import { logIn } from '../browser.ts';
 import { address, api, open } from './dashboard.ts';
 
 const FIVE_MINUTES = 5 * 60_000;
@@ -37,7 +36,6 @@ inBrowser('the dashboard', () => {
       items: MOMENTS.flatMap(([createdAt], index) => ({ ...body.items[index], createdAt }) as Event),
     }));
     await page.goto(`${address()}/#/system/events`);
-    await logIn(page);
     const times = page.getByRole('row').locator('time');
     await times.nth(MOMENTS.length - 1).waitFor();
     expect(await times.allTextContents()).toEqual(MOMENTS.map(([, text]) => text));
@@ -65,7 +63,6 @@ inBrowser('the dashboard', () => {
         polledAt: new Date(Date.now() - 2 * 60_000 - 20_000).toISOString(),
       }));
       await page.goto(`${address()}/#/trouble/consistency`);
-      await logIn(page);
       await page.getByRole('region', { name: 'Findings' }).getByText('2 min ago').waitFor();
     },
     60_000,
@@ -93,7 +90,6 @@ inBrowser('the dashboard', () => {
       return { ...timeline, entries };
     });
     await page.goto(`${address()}/#/issues/${issue.repo}/${issue.issueNumber}`);
-    await logIn(page);
     const grid = page.getByRole('grid', { name: 'Entries of the timeline, newest first' });
     await grid.getByRole('row').nth(1).waitFor();
     expect(await grid.getAttribute('aria-rowcount')).toBe(String(ENTRIES + 1));

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { inBrowser } from '@pipeline/testing/in-browser';
 import { findings, logIn, servedWithoutStore } from '../browser.ts';
-import { open } from './dashboard.ts';
+import { openAnonymous } from './dashboard.ts';
 
 const PATHS = [
   '/',
@@ -24,7 +24,7 @@ inBrowser('the dashboard without a store', () => {
   const { address } = servedWithoutStore();
 
   test('shows no figure that it does not know, and the variable that connects a database', async () => {
-    const { page } = await open(1440, 'light');
+    const { page } = await openAnonymous(1440, 'light');
     await page.goto(address());
     await logIn(page);
     await page.getByText('DATABASE_URL=postgres://user:password@host:5432/database').waitFor();
@@ -38,7 +38,7 @@ inBrowser('the dashboard without a store', () => {
   });
 
   test('the pages have no findings of axe', async () => {
-    const { page } = await open(1440, 'light');
+    const { page } = await openAnonymous(1440, 'light');
     await page.goto(address());
     await logIn(page);
     const found: unknown[] = [];
