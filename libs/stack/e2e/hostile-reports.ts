@@ -7,7 +7,7 @@ import type { StoreView } from './store-view.ts';
 
 const WITHIN_MS = 60_000;
 const MEBIBYTE = 1024 * 1024;
-/** Of a call, more than any limit. */
+/** USD of a call, more than any limit. */
 const HUGE = 1e308;
 
 interface Task {

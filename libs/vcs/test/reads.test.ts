@@ -32,12 +32,12 @@ describe('the pushes of a branch', () => {
       },
     });
 
-  test('name every account when they take several pages', async () => {
+  test('pushers name every account when they take several pages', async () => {
     const pushers = await hostWith(3).pushersOf(REPO, 'svc/issue-1');
     expect(pushers).toEqual(['pusher-1', 'pusher-2', 'pusher-3']);
   });
 
-  test('are unknown when there are more than can be read', async () => {
+  test('pushers are unknown when there are more than can be read', async () => {
     await expect(hostWith(11).pushersOf(REPO, 'svc/issue-1')).rejects.toThrow('more than 1000 pushes');
   });
 });

@@ -57,7 +57,7 @@ describe('a merge', () => {
     expect(bench.host.executed.filter(({ type }) => type === 'mergePR')).toHaveLength(1);
   });
 
-  test('has a title without closing words when the title of the pull request got one', async () => {
+  test('a squash has a title without closing words when the title of the pull request got one', async () => {
     bench.host.checks = [check('build', 'success')];
     bench.host.pulls.set(1_001, hostPull(bench, { title: 'Fixes #12' }));
     const { execute } = bench.host;

@@ -17,7 +17,7 @@ export interface TaskProgram {
 export interface Launch {
   command: readonly [string, ...string[]];
   env: Readonly<Record<string, string>>;
-  /** What the descriptors 3, 4, … contain: the command line is public. */
+  /** Contents of the descriptors 3, 4, …: the command line is public. */
   inputs: readonly (string | Buffer)[];
   uid?: number;
   gid?: number;
