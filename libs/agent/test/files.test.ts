@@ -20,7 +20,7 @@ function heldBox() {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the file requests of an agent', () => {
-  test('run 16 programs at a time, and all are answered, when 200 come at once', async () => {
+  test('requests run 16 programs at a time, and all are answered, when 200 come at once', async () => {
     const { running, box } = heldBox();
     const files = new WorkTreeFiles(root, box);
     const all = Promise.all(Array.from({ length: 200 }, () => files.read('a.txt')));
@@ -34,7 +34,7 @@ describe('the file requests of an agent', () => {
     expect(most).toBe(16);
   });
 
-  test('are refused when more than 1000 wait', async () => {
+  test('requests are refused when more than 1000 wait', async () => {
     const { box } = heldBox();
     const files = new WorkTreeFiles(root, box);
     for (let waiting = 0; waiting < 1_016; waiting += 1) void files.read('a.txt');

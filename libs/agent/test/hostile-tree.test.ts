@@ -131,7 +131,7 @@ describe.each(BOXES)('in the box $name', ({ box: sandbox }) => {
 });
 
 describe.each(BOXES)('the login of the operator in the box $name', ({ box: sandbox }) => {
-  test('is not written through a link that the setup command left', async () => {
+  test('the login of the operator is not written through a link that the setup command left', async () => {
     await mkdir(join(bench.dir, '.claude'));
     await writeFile(join(bench.dir, '.claude/.credentials.json'), 'of the operator\n');
     const setupCommand = 'mkdir shown; ln -s "$PWD/shown" "$HOME/.claude"';

@@ -80,7 +80,7 @@ describe.each(BOXES)('a program in the box $name', ({ box: sandbox }) => {
     await agent.ended;
   });
 
-  test('is not started when its box has ended', async () => {
+  test('a program is not started when its box has ended', async () => {
     const { box, tree, run } = await open();
     await box.end();
     await expect(run('touch late')).rejects.toThrow('the box of the task has ended');
