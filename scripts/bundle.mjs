@@ -9,10 +9,9 @@
  */
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, rename, rm } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, join, parse, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
-import { apart } from './bundle-apart.mjs';
 
 const root = join(import.meta.dirname, '..');
 
@@ -45,6 +44,13 @@ const IMAGES = {
     // The scripted agent imports its script, and some of these programs have await at their top level.
     format: 'esm',
   },
+};
+
+/** Large libraries that are loaded when they are first needed, by their import; each becomes a file beside the program. */
+const APART = {
+  '@modelcontextprotocol/server': 'mcp',
+  'gpt-tokenizer/encoding/o200k_base': 'tokenizer',
+  'oidc-provider': 'oauth',
 };
 
 const MODULES = {
@@ -119,4 +125,34 @@ function optionsOf(format, outdir) {
     logLevel: 'warning',
     metafile: true,
   };
+}
+
+/**
+ * Leaves those libraries out of a program: V8 keeps the text of a program in memory, executed or not.
+ * @returns a plugin, and the entry points of the libraries that the outputs import: name of the file -> path of the module.
+ */
+function apart() {
+  const met = {};
+  const plugin = {
+    name: 'apart',
+    setup(build) {
+      const extension = build.initialOptions.outExtension?.['.js'] ?? '.js';
+      build.onResolve(
+        { filter: /^(@modelcontextprotocol|gpt-tokenizer|oidc-provider)/ },
+        async ({ path, kind, pluginData, ...from }) => {
+          const name = APART[path];
+          if (kind !== 'dynamic-import' || name === undefined || pluginData === apart) return undefined;
+          const { path: file, errors } = await build.resolve(path, { ...from, kind, pluginData: apart });
+          if (errors.length > 0) return { errors };
+          met[name] = file;
+          return { path: `./${name}${extension}`, external: true };
+        },
+      );
+    },
+  };
+  const entryPoints = (outputs) => {
+    const imported = Object.values(outputs).flatMap(({ imports }) => imports.map(({ path }) => parse(path).name));
+    return Object.fromEntries(Object.entries(met).filter(([name]) => imported.includes(name)));
+  };
+  return { plugin, entryPoints };
 }
