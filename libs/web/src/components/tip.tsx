@@ -1,7 +1,8 @@
 import { lazy, type ReactElement, type ReactNode, Suspense } from 'react';
 import { usePainted } from '../timing/use-painted.ts';
 
-const Tooltip = lazy(() => import('./tooltip.tsx'));
+/** A page works without its tooltips: their code may not arrive when the connection is cut. */
+const Tooltip = lazy(() => import('./tooltip.tsx').catch(() => ({ default: ({ children }: TipProps) => children })));
 
 interface TipProps {
   /** A focusable element that takes props and ref, such as a button. */

@@ -177,19 +177,38 @@ inBrowser('the dashboard', () => {
     expect(streams).toHaveLength(2);
   });
 
+  const unpaused = async () => {
+    const issue = (await issuesOf('analyzing')).at(-1) ?? (await openIssue());
+    await post(`/api/issues/${issue.repo}/${issue.issueNumber}/resume`);
+    return issue;
+  };
+
   test('shows that the stream is cut, and shows what happened meanwhile when it is back', async () => {
     const way = await startCutProxy(address());
     const { page } = await open(1440, 'light');
     await page.clock.install();
-    const issue = (await issuesOf('analyzing')).at(-1) ?? (await openIssue());
+    const issue = await unpaused();
     await page.goto(`${way.url.replace(/\/$/, '')}/#/issues/${issue.repo}/${issue.issueNumber}`);
     await live(page).waitFor();
+    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     way.cut();
     await page.getByRole('button', { name: /^Reconnecting/ }).waitFor();
     await post(`/api/issues/${issue.repo}/${issue.issueNumber}/pause`);
     way.restore();
     await passReconnectWait(page);
     await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
+  });
+
+  test('shows a page without tooltips when their code cannot be loaded', async () => {
+    const issue = await unpaused();
+    const { page } = await open(1440, 'light');
+    await page.route('**/assets/tooltip-*', (route) => route.abort());
+    const refused = page.waitForEvent('requestfailed', (request) => /tooltip-.*js$/.test(request.url()));
+    await page.goto(`${address()}/#/issues/${issue.repo}/${issue.issueNumber}`);
+    await refused;
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.getByRole('button', { name: 'Resume', exact: true }).click();
+    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
   });
 
   test('shows an action of another operator on the issue page and in the list when its event arrives', async () => {
