@@ -150,12 +150,13 @@ test('a run changes rows of the scratch repo alone and restores it when --write 
   expect(await restored()).toEqual(before);
 }, 300_000);
 
-test('a run changes connections and sessions alone when a user logs in', async () => {
+test('a run changes connections, sessions and the audit log alone when a user logs in', async () => {
   const surfaces = await target.open();
   await runSuites(surfaces, { ...SELECTION, suite: ['oauth'] });
   const changes = changesByRequests(await recordedRowChanges(target.database));
   const tables = new Set(changes.map(({ table }) => table));
   expect([...tables].sort()).toEqual([
+    'audit_log',
     'oauth_artifacts',
     'oauth_clients',
     'oauth_connections',
