@@ -9,11 +9,9 @@ inBrowser('the dashboard', () => {
 
   test('reads each part of the overview once when it is opened with a session', async () => {
     const { page } = await open(1440, 'light');
-    await page.goto(address());
-    await live(page).waitFor();
     const paths: string[] = [];
     page.on('request', (request) => paths.push(new URL(request.url()).pathname));
-    await page.reload();
+    await page.goto(address());
     await live(page).waitFor();
     await page.getByRole('img', { name: /open issues? now/ }).waitFor();
     await page.waitForLoadState('load');
