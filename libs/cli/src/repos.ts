@@ -13,7 +13,7 @@ interface EnableOptions extends RepoOption {
   withoutReviewGate?: boolean;
 }
 
-interface AddOptions extends RepoOption {
+interface AddOptions extends EnableOptions {
   host?: string;
   branch?: string;
   poolSize?: string;
@@ -25,6 +25,11 @@ interface AddOptions extends RepoOption {
   compare?: string;
   disabled?: boolean;
 }
+
+const WITHOUT_GATE: [string, string] = [
+  '--without-review-gate',
+  'enable it although its branch does not require svc/review and agents alone merge',
+];
 
 /** Commands on the repos of the pipeline. Running services apply them without a restart. */
 export function repoCommands(program: Command, run: Run): void {
@@ -38,10 +43,7 @@ export function repoCommands(program: Command, run: Run): void {
     usage: 'enable <repo>',
     description: 'enable a repo, owner/name; issues with the enqueue label are imported immediately',
     writes: true,
-    options: [
-      ...options,
-      ['--without-review-gate', 'enable it although its branch does not require svc/review and agents alone merge'],
-    ],
+    options: [...options, WITHOUT_GATE],
     action: enable,
   });
   leaf<RepoOption>(repo, run, {
@@ -51,7 +53,7 @@ export function repoCommands(program: Command, run: Run): void {
     writes: true,
     options,
     async action({ use, admin }, [slug = ''], { org }) {
-      const changed = await use.enableRepo(admin, slug, { org: org ?? null, enabled: false });
+      const changed = await use.enableRepo(admin, slug, { org: org ?? null, enabled: false, gateOf: null });
       const rest = changed.underWay === 0 ? '' : `; ${changed.underWay} issues in progress continue`;
       const text = `${changed.repo} of ${changed.org} ${changed.changed ? 'is' : 'was already'} disabled${rest}`;
       return { data: { ...changed, checks: [] }, text };
@@ -113,6 +115,7 @@ function addAdd(repo: Command, run: Run): void {
         'agents that are compared, like develop=claude:50,codex:50, task types separated by blanks; none = no comparison',
       ],
       ['--disabled', 'add it without importing issues; enable it later'],
+      WITHOUT_GATE,
     ],
     async action(session, [slug = ''], options) {
       const { use, admin, hostOf } = session;
@@ -129,6 +132,7 @@ function addAdd(repo: Command, run: Run): void {
         maxRounds: maxRounds(options.maxRounds),
         compare: comparison(options.compare),
         enabled: options.disabled !== true,
+        withoutReviewGate: options.withoutReviewGate === true,
       };
       const repo = await use.addRepo(admin, settings, hostOf);
       const checks = repo.enabled ? await use.examineAddedRepo(admin, { slug: repo.repo, org: repo.org, hostOf }) : [];
@@ -139,20 +143,14 @@ function addAdd(repo: Command, run: Run): void {
   });
 }
 
-/** Checks the branch on the host first: a repo without the review gate is enabled only if the operator accepts that. */
 async function enable({ use, admin, hostOf }: Session, [slug = '']: string[], options: EnableOptions) {
   const org = options.org ?? null;
+  const gateOf = options.withoutReviewGate === true ? null : hostOf;
+  const changed = await use.enableRepo(admin, slug, { org, enabled: true, gateOf });
   const checks = await use.examineAddedRepo(admin, { slug, org, hostOf });
-  if (options.withoutReviewGate !== true && checks.some(isError)) {
-    const text = `${slug} is not enabled; --without-review-gate enables it all the same`;
-    return { data: { repo: slug, changed: false, checks }, text: text + warningsOf(checks), ok: false };
-  }
-  const changed = await use.enableRepo(admin, slug, { org, enabled: true });
   const text = `${changed.repo} of ${changed.org} ${changed.changed ? 'is' : 'was already'} enabled`;
   return { data: { ...changed, checks }, text: text + warningsOf(checks) };
 }
-
-const isError = ({ status }: { status: string }): boolean => status === 'error';
 
 const warningsOf = (checks: readonly { status: string; message: string }[]): string =>
   checks.map(({ status, message }) => (status === 'ok' ? '' : `\n${status}: ${message}`)).join('');

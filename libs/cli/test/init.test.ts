@@ -127,7 +127,10 @@ describe('init', () => {
     expect(await host?.getRepo(REPO)).toMatchObject({ name: 'shop', private: true });
     expect(await host?.getRepo({ owner: 'acme', name: 'till' })).toBeNull();
     const cli = cliOn(() => database.url, env as Record<string, string>);
-    expect(await cli.json(['repo', 'add', 'acme/shop'])).toMatchObject({ repo: 'acme/shop', host: 'github' });
+    expect(await cli.json(['repo', 'add', 'acme/shop', '--without-review-gate'])).toMatchObject({
+      repo: 'acme/shop',
+      host: 'github',
+    });
   });
 
   test('stores a file that a shell reads with the same values', async () => {

@@ -8,6 +8,7 @@ import { cliOn } from './cli.ts';
 
 const BOT = { login: 'pipeline-bot', token: 'bot-token-1', type: 'Bot' as const };
 const READER = { login: 'reader', token: 'reader-token-1' };
+const WITHOUT_GATE = '--without-review-gate';
 const database = testDatabase();
 const env: Record<string, string> = {};
 const cli = cliOn(() => database.url, env);
@@ -37,7 +38,11 @@ const labels = async () => {
 
 test('adds a repo to a new database, with warnings of its settings on the host', async () => {
   expect((await cli.run(['repo', 'list'])).stdout).toContain('no repos; pipeline repo add owner/name adds one');
-  const { code, stdout } = await cli.run(['repo', 'add', 'Acme/Shop', '--pool-size', '2']);
+  expect(await cli.refusal(['repo', 'add', 'Acme/Shop'])).toEqual({
+    code: 'INVALID_INPUT',
+    message: expect.stringMatching(/^acme\/shop is not enabled: the branch does not require svc\/review/),
+  });
+  const { code, stdout } = await cli.run(['repo', 'add', 'Acme/Shop', '--pool-size', '2', WITHOUT_GATE]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^acme\/shop of default is added: enabled, branch main\nwarning: pushes to main are not/);
   expect(await cli.json(['repo', 'list'])).toMatchObject([{ repo: 'acme/shop', enabled: true, poolSize: 2 }]);
@@ -56,7 +61,10 @@ test('adds a repo to a new database, with warnings of its settings on the host',
 test('creates the labels that people set when the identity may, and adds the repo when it may not', async () => {
   expect(await labels()).toEqual(['svc:enqueue', 'svc:urgent']);
   const reader = cliOn(() => database.url, { SANDBOX_URL: sandbox.url, SANDBOX_TOKEN: READER.token });
-  expect(await reader.json(['repo', 'add', 'acme/docs'])).toMatchObject({ repo: 'acme/docs', added: true });
+  expect(await reader.json(['repo', 'add', 'acme/docs', WITHOUT_GATE])).toMatchObject({
+    repo: 'acme/docs',
+    added: true,
+  });
   expect((await reader.run(['repo', 'remove', 'acme/docs'])).code).toBe(0);
 });
 

@@ -20,7 +20,11 @@ test('lists, enables and disables repos, and notifies pollers at once', async ()
       resolve();
     });
   });
-  const enable = ['repo', 'enable', 'acme/shop', '--as', 'olga'];
+  const enable = ['repo', 'enable', 'acme/shop', '--as', 'olga', '--without-review-gate'];
+  expect(await cli.refusal(enable.slice(0, -1))).toEqual({
+    code: 'INVALID_INPUT',
+    message: expect.stringMatching(/^Acme\/Shop is not enabled: no credentials for its host are set here/),
+  });
   expect(await cli.json(enable)).toMatchObject({ repo: 'Acme/Shop', org: 'acme', enabled: true, changed: true });
   expect((await repoById(database.store.tenant, tenantId, repo.id)).enabled).toBe(true);
   expect(await cli.json(enable)).toMatchObject({ changed: false });

@@ -15,10 +15,11 @@ export {
 export { type Admin, machineUser } from './context/admin.ts';
 export { listModelPrices, removeModelPrice, setModelPrice } from './costs/model-prices.ts';
 export { addRepo, type NewRepo } from './repos/add-repo.ts';
-export { examineAddedRepo, examineEnabledRepos, examineRepo, type HostOfKind } from './repos/examine-repo.ts';
+export { examineAddedRepo, examineEnabledRepos, examineRepo } from './repos/examine-repo.ts';
 export { examineService } from './repos/examine-service.ts';
 export { changeGrant } from './repos/grants.ts';
 export { enableRepo, listRepos, removeRepo } from './repos/repos.ts';
+export type { HostOfKind } from './repos/review-gate.ts';
 export {
   activateWorkflow,
   checkWorkflowFor,

@@ -96,6 +96,9 @@ export class FakeHost implements VcsHost {
   readonly behind = new Set<string>();
   isBehind: VcsHost['isBehind'] = async (_repo, _branch, sha) => this.behind.has(sha);
   logTailOf: VcsHost['logTailOf'] = async (_repo, { name }) => this.logs.get(name) ?? null;
+  /** Names of checks that were asked to run again. */
+  readonly reruns: string[] = [];
+  rerunCheck: VcsHost['rerunCheck'] = async (_repo, { name }) => void this.reruns.push(name);
   /** Logins that pushed to each branch. */
   pushers: string[] = [];
   pushersOf: VcsHost['pushersOf'] = async () => this.pushers;

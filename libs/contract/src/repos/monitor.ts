@@ -72,6 +72,11 @@ const listRepos = route({
 
 const setting = keptText(1_000).min(1);
 
+const withoutReviewGate = z.boolean().default(false).meta({
+  description:
+    'True = the repo is enabled although its branch does not require the status `svc/review` from the GitHub App of the pipeline, and its workflow merges what an agent approves. Any token with write access can then merge what was not approved.',
+});
+
 const addRepo = route({
   ...repos,
   id: 'addRepo',
@@ -109,6 +114,7 @@ const addRepo = route({
         example: { develop: { claude: 50, codex: 50 } },
       }),
     enabled: z.boolean().default(true),
+    withoutReviewGate,
     reason: withReason.body.shape.reason,
   }),
   replies: {
@@ -118,7 +124,10 @@ const addRepo = route({
     },
   },
   errors: [
-    { code: 'INVALID_INPUT', description: 'The host has no such repo, or no credentials for it are set' },
+    {
+      code: 'INVALID_INPUT',
+      description: 'The host has no such repo, no credentials for it are set, or its branch lacks the review gate',
+    },
     { code: 'NOT_FOUND', description: 'Unknown tenant' },
     'HOST_UNAVAILABLE',
   ],
@@ -156,7 +165,15 @@ const enableRepo = route({
   path: '/api/repos/{owner}/{repo}/enable',
   summary: 'Enable a repo',
   description: 'Issues with the enqueue label are imported immediately.',
+  body: withReason.body.extend({ withoutReviewGate }),
   replies: { 200: changed },
+  errors: [
+    { code: 'NOT_FOUND', description: 'Unknown repo' },
+    {
+      code: 'INVALID_INPUT',
+      description: 'Several tenants have the repo: set `tenant`. Or its branch lacks the review gate',
+    },
+  ],
 });
 
 const disableRepo = route({

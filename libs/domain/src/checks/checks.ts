@@ -116,7 +116,15 @@ export interface ChecksWait {
   verdict: 'pending' | 'missing' | 'train' | 'queue' | 'draft';
   /** Names of checks; for `train` the pull request, `#12`; none for `queue` and `draft`. */
   waitsFor: string[];
+  /** Results that the host was asked to replace by another run, by `resultKey`. Empty = it runs none again. */
+  rerun?: string[];
 }
+
+/** Heads of an issue on which one check is red before its next result is taken as lasting. */
+export const MAX_RED_HEADS = 3;
+
+/** Identity of one result of a check: another run of it has another id or another time. */
+export const resultKey = ({ hostId, at }: HostCheck): string => `${hostId} ${at}`;
 
 const MAX_NAMED = 10;
 

@@ -2,8 +2,8 @@
 export const APP_PERMISSIONS = {
   /** Logs of failed jobs. */
   actions: 'read',
-  /** Check runs of a commit. */
-  checks: 'read',
+  /** Check runs of a commit, and another run of one that keeps failing. */
+  checks: 'write',
   /** Merges, deletion of merged branches, pushes of the agents. */
   contents: 'write',
   /** Comments, labels, issues found by agents. */

@@ -41,6 +41,7 @@ export function delegatedHost(
     mergeRulesOf: to((host) => host.mergeRulesOf),
     isBehind: to((host) => host.isBehind),
     logTailOf: to((host) => host.logTailOf),
+    rerunCheck: to((host) => host.rerunCheck),
     createLabels: to((host) => host.createLabels),
     react: to((host) => host.react),
     execute: to((host) => host.execute),

@@ -66,6 +66,8 @@ export interface VcsHost {
   isBehind(repo: RepoRef, branch: string, sha: string): Promise<boolean>;
   /** The end of what a failed check printed, as the host keeps it; null = nothing that this identity may read. */
   logTailOf(repo: RepoRef, check: HostCheck): Promise<string | null>;
+  /** Asks the host to run a failed check run again. @throws what the host refuses. */
+  rerunCheck(repo: RepoRef, check: HostCheck): Promise<void>;
   /** Reacts to a command comment; a repeated reaction is one reaction. */
   react(repo: RepoRef, commentId: number, content: '+1' | 'confused'): Promise<void>;
 

@@ -1,26 +1,27 @@
 import {
   type ChecksVerdict,
+  type ChecksWait,
   type HostCheck,
   type HostPullRequest,
   judgeChecks,
   mergeMethodOf,
-  namedChecks,
   type ProjectionAction,
   type ReportedCheck,
   type VcsHost,
   withoutClosingWords,
 } from '@pipeline/domain';
-import { findPullRequest, saveAllChecks, setChecksWait } from '@pipeline/store';
+import { findPullRequest, lockIssue, ownPullRequest, saveAllChecks, setChecksWait } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { ENGINE } from '../context/issue-context.ts';
 import { mayActAsPerson, type PersonReads } from '../intake/person.ts';
 import { revokeApproval } from '../workflow/revoke-approval.ts';
 import type { Sending } from './begin.ts';
-import { returnWithFailedChecks } from './failed-checks.ts';
+import { rerunOf, settleRedHead } from './failed-checks.ts';
 import { isItsTurn, restartFront, updateBeforeMerge } from './merge-train.ts';
 import { endWaiting, type HeldMerge, holdDraft, holdMerge, keepWaiting } from './merge-wait.ts';
 
-type Host = Pick<VcsHost, 'checksOf' | 'mergeRulesOf' | 'isBehind' | 'logTailOf' | 'getPullRequest'> & PersonReads;
+type Host = Pick<VcsHost, 'checksOf' | 'mergeRulesOf' | 'isBehind' | 'logTailOf' | 'rerunCheck' | 'getPullRequest'> &
+  PersonReads;
 type Merge = Extract<ProjectionAction, { type: 'mergePR' }>;
 
 /** Logs that are read of one commit. */
@@ -52,7 +53,8 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
   const terms = { required: rules.requiredChecks, policy };
   const { failed } = judgeChecks(checks, { ...terms, isAllowed: true });
   const reported = await withLogs(host, sending, { checks, failed });
-  return inTenant(engine, projection.tenant_id, async (unit) => {
+  let reruns: ReportedCheck[] = [];
+  const passed = await inTenant(engine, projection.tenant_id, async (unit) => {
     const held = await holdMerge(unit, sending, action);
     if (held === 'settled') return null;
     // The host compares the head in the same step as it merges.
@@ -84,9 +86,31 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
       const method = mergeMethodOf(repo.merge_method as Merge['method'], rules.methods);
       return { ...action, method, ...titleOf(pull) };
     }
-    await holdBack(unit, held, { verdict, sha: action.expectedHeadSha, reported });
+    reruns = await holdBack(unit, held, { verdict, sha: action.expectedHeadSha, reported });
     return null;
   });
+  await rerunEach(engine, sending, { host, reruns, sha: action.expectedHeadSha });
+  return passed;
+}
+
+/** Where the host refuses, nothing runs again: the wait says so, and the next look at the checks asks a person. */
+async function rerunEach(
+  engine: Engine,
+  { repo, projection }: Sending,
+  { host, reruns, sha }: { host: Host; reruns: readonly ReportedCheck[]; sha: string },
+): Promise<void> {
+  try {
+    for (const check of reruns) await host.rerunCheck(repo, check);
+  } catch {
+    await inTenant(engine, projection.tenant_id, async (unit) => {
+      const issue =
+        projection.issue_id === null ? undefined : await lockIssue(unit.tx, unit.tenantId, projection.issue_id);
+      const pr = issue && (await ownPullRequest(unit.tx, unit.tenantId, issue.id));
+      const wait = (pr?.checks_wait ?? null) as ChecksWait | null;
+      if (!pr || !wait || rerunOf(wait, sha) === undefined) return;
+      await setChecksWait(unit.tx, unit.tenantId, pr.id, { ...wait, rerun: [] });
+    });
+  }
 }
 
 /** Title of a squashed commit: closing words in it would close issues at the merge. */
@@ -154,14 +178,18 @@ interface Held {
   reported: readonly ReportedCheck[];
 }
 
-async function holdBack(unit: TransactionContext, held: HeldMerge, { verdict, sha, reported }: Held): Promise<void> {
+async function holdBack(
+  unit: TransactionContext,
+  held: HeldMerge,
+  { verdict, sha, reported }: Held,
+): Promise<ReportedCheck[]> {
   if (verdict.verdict === 'pending' || verdict.verdict === 'missing') {
-    return keepWaiting(unit, held, { sha, verdict: verdict.verdict, waitsFor: verdict.waitsFor });
+    const rerun = rerunOf(held.subject.pr.checks_wait as ChecksWait | null, sha);
+    const wait = { sha, verdict: verdict.verdict, waitsFor: verdict.waitsFor, ...(rerun && { rerun }) };
+    await keepWaiting(unit, held, wait);
+    return [];
   }
-  const { subject } = held;
-  const reason = `failed checks of ${sha}: ${namedChecks(verdict.failed.map(({ name }) => name))}`;
-  await endWaiting(unit, held, reason);
   const names = new Set(verdict.failed.map(({ name }) => name));
   const failed = reported.filter(({ name, state }) => names.has(name) && state === 'failure');
-  await returnWithFailedChecks(unit, subject, { failed, reason });
+  return settleRedHead(unit, held, { sha, failed });
 }

@@ -17,9 +17,9 @@ import { ensureTenant, type RepoRow, reposOfAll, seedWorkflow, upsertRepo } from
 import { requireOrg } from '../accounts/orgs.ts';
 import { type Admin, recordRepoAction, refuse } from '../context/admin.ts';
 import { inTenant } from '../context/context.ts';
-import type { HostOfKind } from './examine-repo.ts';
 import { takeSlug } from './repo-identity.ts';
 import { shownRepo } from './repos.ts';
+import { type HostOfKind, requireReviewGate } from './review-gate.ts';
 
 type HostKind = VcsHost['clientType'];
 
@@ -47,6 +47,8 @@ export interface NewRepo {
   /** Weights of compared agents by task type, null = none; undefined = unchanged. */
   compare?: Comparison | null | undefined;
   enabled: boolean;
+  /** True = it is enabled although agents alone merge and its branch does not require the review gate. */
+  withoutReviewGate: boolean;
 }
 
 /**
@@ -54,7 +56,7 @@ export interface NewRepo {
  * renamed one is added under its new name, and is the one that was added before under another name. An enabled one gets
  * the labels that people set, if it does not have them. `added` = the pipeline did not list it before.
  * @throws AppError INVALID_INPUT for an invalid slug, a repo that the host does not have or that is another one than
- * the known one of that name, or a missing branch or host; NOT_FOUND for an unknown organisation; HOST_UNAVAILABLE when
+ * the known one of that name, a missing branch, host or review gate; NOT_FOUND for an unknown organisation; HOST_UNAVAILABLE when
  * the host does not respond.
  */
 export async function addRepo(admin: Admin, input: NewRepo, hostOf: HostOfKind) {
@@ -67,6 +69,13 @@ export async function addRepo(admin: Admin, input: NewRepo, hostOf: HostOfKind) 
   const slug: Slug = found ? { owner: found.owner, name: found.name } : asked;
   const known = (await reposOfAll(engine.store.fleet, slug)).find(({ tenant_id }) => tenant_id === tenantId);
   const org = input.org ?? DEFAULT_TENANT;
+  if (input.enabled && known?.enabled !== true && !input.withoutReviewGate) {
+    await requireReviewGate(
+      admin,
+      { slug: { ...slug, hostId: found?.id ?? null }, branch, known: known ?? null },
+      host,
+    );
+  }
   // Not needed to add a repo: without the permission people create the labels, which the examination of the repo
   // reports.
   if (host && input.enabled) await host.createLabels(slug, INBOUND_LABEL_TEXTS).catch(() => []);

@@ -1,6 +1,5 @@
 import {
   type CheckPolicy,
-  DEFAULT_WORKFLOW,
   type DoctorCheck,
   type DoctorCheckName,
   formatSlug,
@@ -15,12 +14,10 @@ import {
   judgePushProtection,
   judgeRepository,
   judgeRequiredChecks,
-  judgeReviewGate,
   judgeUserPermission,
   judgeWebhook,
   judgeWorkers,
   type MergeMethod,
-  mergesWithoutPerson,
   type PushProtectionCheck,
   type UnavailableReason,
   unknownCheck,
@@ -37,13 +34,13 @@ import {
   reposOfAll,
   reposToCheck,
   savePushProtection,
-  workflowVersions,
 } from '@pipeline/store';
 import type { Admin } from '../context/admin.ts';
 import type { Engine } from '../context/context.ts';
 import type { HostOf } from './repo-address.ts';
 import { confirmRepo } from './repo-identity.ts';
 import { requireRepo } from './repos.ts';
+import { type HostOfKind, readReviewGate } from './review-gate.ts';
 import { type CheckList, type Deadline, runChecks } from './run-checks.ts';
 
 /** Maximum number of repos per round: a handful of requests to the host. */
@@ -53,9 +50,6 @@ interface ProtectionReport {
   onChecked(repo: RepoRow, check: PushProtectionCheck): void;
   onFailed(repo: RepoRow, error: unknown): void;
 }
-
-/** The host of a kind; null without credentials for it. */
-export type HostOfKind = (kind: string) => Promise<VcsHost | null>;
 
 /** Access to the hosts for the checks of repositories. */
 export interface DoctorContext {
@@ -119,7 +113,7 @@ async function examine(admin: Admin, repo: OwnedRepo, context: DoctorContext): P
     webhook: async () => judgeWebhook(await (await diagnostics()).webhooks(refOf(repo))),
     'webhook-deliveries': async () => judgeLastDelivery(await lastDeliveryAge(admin.engine.store.fleet, repo)),
     'push-protection': () => pushProtection(admin, repo, context.hostOf),
-    'review-gate': () => reviewGate(admin, repo, host),
+    'review-gate': async () => readReviewGate(admin, gatedBranch(repo), await host()),
     ...mergeChecks(admin, repo, host),
     labels: async () => judgeLabels(await (await diagnostics()).labels(refOf(repo))),
     workers: async () => judgeWorkers(await onlineWorkersByType(admin.engine.store.tenant, repo)),
@@ -192,15 +186,6 @@ function mergeChecks(admin: Admin, repo: OwnedRepo, host: () => Promise<VcsHost>
   };
 }
 
-async function reviewGate(admin: Admin, repo: OwnedRepo, host: () => Promise<VcsHost>): Promise<DoctorCheck> {
-  const [rules, versions] = await Promise.all([
-    host().then((client) => client.mergeRulesOf(repo, repo.default_branch)),
-    workflowVersions(admin.engine.store.tenant, repo.tenant_id, repo.id),
-  ]);
-  const workflow = versions.find(({ active }) => active)?.body ?? DEFAULT_WORKFLOW;
-  return judgeReviewGate(rules.reviewGate, mergesWithoutPerson(workflow));
-}
-
 /** Without credentials, the result of the monitor's last check. */
 async function pushProtection(admin: Admin, repo: OwnedRepo, hostOf: HostOfKind): Promise<PushProtectionCheck> {
   const host = await hostOf(repo.vcs_host);
@@ -224,9 +209,13 @@ export async function examineAddedRepo(
   const host = required(repo.vcs_host, hostOf);
   return Promise.all([
     pushProtection(admin, repo, hostOf).catch(failed('push-protection')),
-    reviewGate(admin, repo, host).catch(failed('review-gate')),
+    host()
+      .then((client) => readReviewGate(admin, gatedBranch(repo), client))
+      .catch(failed('review-gate')),
   ]);
 }
+
+const gatedBranch = (repo: OwnedRepo) => ({ slug: refOf(repo), branch: repo.default_branch, known: repo });
 
 /** Nothing is set for the host, unlike an invalid setting. */
 class NoCredentials extends Error {}

@@ -3,6 +3,7 @@ import {
   countIssuesByState,
   markRepoRemoved,
   type OwnedRepo,
+  refOf,
   reposOfAll,
   setRepoEnabled,
   type Tx,
@@ -10,6 +11,7 @@ import {
 import { requireOrg } from '../accounts/orgs.ts';
 import { type Admin, notFound, recordRepoAction, refuse } from '../context/admin.ts';
 import { inTenant } from '../context/context.ts';
+import { type HostOfKind, requireReviewGate } from './review-gate.ts';
 
 /** A repo as administrators see it. */
 export const shownRepo = (repo: OwnedRepo) => {
@@ -63,14 +65,19 @@ export async function listRepos({ engine }: Admin, orgId: string | null) {
  * Enables or disables a repo. A disabled one is not polled or shown, and its webhooks are dropped. Issues in progress
  * are completed; `underWay` is their number. Enabling notifies the intake, which reads the open issues with an intake
  * request immediately.
- * @throws AppError NOT_FOUND, INVALID_INPUT.
+ * @param gateOf finds the host whose review gate a repo needs to be enabled; null = it may lack the gate.
+ * @throws AppError NOT_FOUND; INVALID_INPUT, also without the gate.
  */
 export async function enableRepo(
   admin: Admin,
   slug: string,
-  { org, enabled }: { org: string | null; enabled: boolean },
+  { org, enabled, gateOf }: { org: string | null; enabled: boolean; gateOf: HostOfKind | null },
 ) {
   const repo = await requireRepo(admin, slug, org);
+  if (enabled && !repo.enabled && gateOf !== null) {
+    const branch = { slug: refOf(repo), branch: repo.default_branch, known: repo };
+    await requireReviewGate(admin, branch, await gateOf(repo.vcs_host));
+  }
   return inTenant(admin.engine, repo.tenant_id, async (unit) => {
     const changed = await setRepoEnabled(unit.tx, repo.tenant_id, repo.id, enabled);
     if (changed) recordRepoAction(unit, admin, repo, { action: enabled ? 'repo-enable' : 'repo-disable' });

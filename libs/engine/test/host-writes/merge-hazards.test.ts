@@ -74,7 +74,7 @@ async function finished(sha: string, conclusion: string): Promise<Run> {
 }
 
 /** A repo with one job, and an issue whose pull request is submitted. @returns the pull request. */
-async function submitted(outcome: 'success' | 'flaky' | 'never'): Promise<Pull> {
+async function submitted(outcome: 'success' | 'flaky' | 'failure' | 'never'): Promise<Pull> {
   serial += 1;
   slug = `acme/hazard-${serial}`;
   await sandbox.sandbox.addRepo({
@@ -154,6 +154,65 @@ describe('a flaky check', () => {
     await approve(head.sha);
     await send();
     expect(await pull(number)).toMatchObject({ merged: true, head: { sha: head.sha } });
+  });
+});
+
+describe('a check that is red on three heads', () => {
+  /** Approves and tries to merge three heads, the last of which stays in merge-pending with a red check. */
+  async function thirdHead(outcome: 'flaky' | 'failure'): Promise<{ number: number; sha: string }> {
+    const { number, head } = await submitted(outcome);
+    let { sha } = head;
+    for (const round of [1, 2]) {
+      await approve(sha);
+      await finished(sha, 'failure');
+      await send();
+      expect((await issue()).state).toBe('changes-requested');
+      sha = await sandbox.push(BRANCH, 'change.txt', `changed ${round}\n`, { repo: slug, token: BOT.token });
+      await work('develop', sha);
+      await send();
+    }
+    await approve(sha);
+    await finished(sha, 'failure');
+    return { number, sha };
+  }
+  const nextLook = async () => {
+    database.clock.now = new Date(Date.now() + DEFAULT_SETTINGS.checks.pollSeconds * 1_000 + 1_000);
+    await send();
+  };
+
+  test('runs again once, and the head is merged when it is then green', async () => {
+    const { number, sha } = await thirdHead('flaky');
+    await send();
+    expect((await issue()).state).toBe('merge-pending');
+    await finished(sha, 'success');
+    await nextLook();
+    expect(await pull(number)).toMatchObject({ merged: true, head: { sha } });
+  });
+
+  test('leads to a person when its second run fails, too', async () => {
+    const { number, sha } = await thirdHead('failure');
+    const [first] = (
+      await api<{ check_runs: { id: number; completed_at: string }[] }>('GET', `/commits/${sha}/check-runs`)
+    ).check_runs;
+    await send();
+    expect((await issue()).state).toBe('merge-pending');
+    await until('the second run has ended', async () => {
+      const path = `/commits/${sha}/check-runs`;
+      const [run] = (await api<{ check_runs: (Run & { completed_at: string })[] }>('GET', path)).check_runs;
+      return run?.conclusion === 'failure' && (run.id !== first?.id || run.completed_at !== first.completed_at);
+    });
+    await nextLook();
+    expect(await issue()).toMatchObject({ state: 'failure-blocked', block_reason: 'ci_hard_failure' });
+    expect(await pull(number)).toMatchObject({ state: 'open', merged: false });
+  });
+
+  test('leads to a person at the next look when the host refuses another run', async () => {
+    await thirdHead('flaky');
+    sandbox.sandbox.failNext({ match: { path: '/rerequest' }, status: 403 });
+    await send();
+    expect((await issue()).state).toBe('merge-pending');
+    await nextLook();
+    expect(await issue()).toMatchObject({ state: 'failure-blocked', block_reason: 'ci_hard_failure' });
   });
 });
 

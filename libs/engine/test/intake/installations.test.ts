@@ -53,7 +53,11 @@ describe('repositories of an installation', () => {
 
   test('stay where they are, and as they are, when an organisation has them already', async () => {
     await install(['api']);
-    await admin.enableRepo({ engine, actor: 'olga', reason: null }, 'globex/api', { org: null, enabled: true });
+    await admin.enableRepo({ engine, actor: 'olga', reason: null }, 'globex/api', {
+      org: null,
+      enabled: true,
+      gateOf: null,
+    });
     byAccount();
     await install(['api']);
     expect(await repos('api')).toEqual([{ org: 'default', repo: 'globex/api', enabled: true }]);

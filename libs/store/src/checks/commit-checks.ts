@@ -92,6 +92,23 @@ const ofCommit = prepared('checks-of-commit', (db, p: Params<CommitKey>) =>
 /** The checks of a commit by name: a range of the primary key. */
 export const checksOfCommit = (db: Db, key: CommitKey): Promise<CommitCheckRow[]> => ofCommit.all(db, key);
 
+/**
+ * Names of these checks that are red on at least so many commits that agents of the issue worked on: its runs
+ * (runs_of_issue), each with a range of the primary key.
+ */
+export async function checksRedOnHeads(
+  tx: Tx,
+  { tenantId, issueId }: { tenantId: number; issueId: number },
+  { names, heads }: { names: readonly string[]; heads: number },
+): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select c.name from runs r
+    join commit_checks c on c.tenant_id = r.tenant_id and c.repo_id = r.repo_id and c.sha = r.head_sha
+    where r.tenant_id = ${tenantId} and r.issue_id = ${issueId} and c.state = 'failure' and c.name = any(${names}::text[])
+    group by c.name having count(distinct c.sha) >= ${heads} order by c.name`.execute(tx);
+  return rows.map(({ name }) => name);
+}
+
 /** The checks of the head of an issue's own open pull request, by name, as a payload shows them. */
 export const checksFor = (p: Params<{ tenantId: number; issueId: number | null }>): RawBuilder<unknown> => sql`
   select c.name, c.state, c.conclusion, c.url, c.log_tail as "logTail"

@@ -51,6 +51,7 @@ type Reads = Pick<
   | 'mergeRulesOf'
   | 'isBehind'
   | 'logTailOf'
+  | 'rerunCheck'
   | 'react'
   | 'createLabels'
 >;
@@ -96,6 +97,9 @@ export function createReads(client: Client, now: () => Date, ownApp: OwnApp): Re
     mergeRulesOf: (repo, branch) => read(mergeRulesOf(repo, branch)),
     isBehind: (repo, branch, sha) => read(readIsBehind(client, repo, { branch, sha })),
     logTailOf: (repo, check) => read(readLogTail(client, repo, check)),
+    rerunCheck: async (repo, { hostId }) => {
+      await read(client.rest.checks.rerequestRun({ ...paramsOf(repo), check_run_id: hostId }));
+    },
     createLabels: (repo, descriptions) => read(createLabels(client, paramsOf(repo), descriptions)),
     react: async (repo, commentId, content) => {
       await read(reactions.createForIssueComment({ ...paramsOf(repo), comment_id: commentId, content }));

@@ -14,7 +14,7 @@ type Handlers = HandlersOf<typeof repoRoutes, Authentication>;
 interface RepoCall {
   params: { owner: string; repo: string };
   query: { tenant?: string | undefined };
-  body: { reason?: string | undefined };
+  body: { reason?: string | undefined; withoutReviewGate?: boolean | undefined };
   identity: Operator;
 }
 
@@ -33,6 +33,7 @@ export const repoHandlers = (deps: () => RepoRouteDeps): Handlers => {
     const { changed, underWay, ...repo } = await admin.enableRepo(administrator, slugOf(call), {
       org: call.query.tenant ?? null,
       enabled,
+      gateOf: call.body.withoutReviewGate === true ? null : deps().hostOfKind,
     });
     const checks = enabled ? await checksOf(administrator, repo) : [];
     return { status: 200, body: { ok: true, changed, inProgress: underWay, repo, checks } } as const;

@@ -37,11 +37,20 @@ describe('routes of repositories', () => {
     await world.stop();
   });
 
-  const add = (body: object) => call('POST', '/api/repos', { body });
+  const add = (body: object) => call('POST', '/api/repos', { body: { withoutReviewGate: true, ...body } });
   const slugs = async () => {
     const { items } = (await call('GET', '/api/repos')).json as { items: { repo: string }[] };
     return items.map(({ repo }) => repo);
   };
+
+  test('adds no repo whose branch does not require the review, unless it stays disabled or that is accepted', async () => {
+    const refused = await add({ repo: 'acme/new', withoutReviewGate: false });
+    expect(refused).toMatchObject({
+      status: 400,
+      json: { error: expect.stringContaining('acme/New is not enabled: the branch does not require svc/review') },
+    });
+    expect(await slugs()).toEqual(['acme/shop']);
+  });
 
   test('adds a repo under the name and default branch that the host reports', async () => {
     const added = await add({ repo: 'acme/new', poolSize: 3, reason: 'pilot' });
@@ -106,7 +115,12 @@ describe('routes of repositories', () => {
     const path = '/api/repos/acme/new';
     expect((await call('POST', `${path}/disable`)).json).toMatchObject({ changed: true, repo: { enabled: false } });
     expect((await call('POST', `${path}/disable`)).json).toMatchObject({ changed: false });
-    expect((await call('POST', `${path}/enable`)).json).toMatchObject({
+    expect(await call('POST', `${path}/enable`)).toMatchObject({
+      status: 400,
+      json: { code: 'INVALID_INPUT', error: expect.stringContaining('the branch does not require svc/review') },
+    });
+    const accepted = { body: { withoutReviewGate: true } };
+    expect((await call('POST', `${path}/enable`, accepted)).json).toMatchObject({
       changed: true,
       repo: { enabled: true },
       checks: [{ check: 'push-protection' }, { check: 'review-gate' }],
@@ -121,7 +135,9 @@ describe('routes of repositories', () => {
   test('records every change of a repo with the operator and the reason', async () => {
     const reason = 'quarterly clean-up';
     await add({ repo: 'acme/new', reason });
-    for (const step of ['disable', 'enable']) await call('POST', `/api/repos/acme/new/${step}`, { body: { reason } });
+    const path = '/api/repos/acme/new';
+    await call('POST', `${path}/disable`, { body: { reason } });
+    await call('POST', `${path}/enable`, { body: { reason, withoutReviewGate: true } });
     await call('DELETE', '/api/repos/acme/new', { body: { reason } });
     const events = await database.db
       .selectFrom('pipeline_events')
@@ -272,7 +288,7 @@ describe('push protection', () => {
   test('checks at once when a repo is enabled again, and is silent when the branch is protected', async () => {
     await protect(1);
     const olga = { engine: bench.engine, actor: 'olga', reason: null };
-    for (const enabled of [false, true]) await admin.enableRepo(olga, SLUG, { org: null, enabled });
+    for (const enabled of [false, true]) await admin.enableRepo(olga, SLUG, { org: null, enabled, gateOf: null });
     await tick();
     expect(warnings).toEqual([]);
     expect(await listed()).toEqual([true]);

@@ -53,6 +53,7 @@ export class ModelHost implements VcsHost {
     methods: ['squash'],
   });
   logTailOf: VcsHost['logTailOf'] = async () => null;
+  rerunCheck: VcsHost['rerunCheck'] = async () => undefined;
   permissionOf: VcsHost['permissionOf'] = async (_repo, login) => PEOPLE[login as keyof typeof PEOPLE] ?? 'none';
   pushersOf: VcsHost['pushersOf'] = async () => [];
   hasCreatedBranch: VcsHost['hasCreatedBranch'] = async () => false;
