@@ -156,6 +156,14 @@ describe('stops and the way back', () => {
     expect(back).toMatchObject({ to: 'in-review', isBlocked: false, blockedFromState: null, nextTask: 'review' });
   });
 
+  test.each(['analyzing', 'planning', 'ready-for-dev', 'changes-requested'] as const)(
+    'an answered question leads back to %s, where it was asked',
+    (origin) => {
+      const facts = issue('needs-clarification', { blockedFromState: origin });
+      expect(decide(DEFAULT_WORKFLOW, facts, { trigger: 'clarified' })).toMatchObject({ to: origin });
+    },
+  );
+
   test('the issue is planned again without an edge back', () => {
     const facts = issue('dependency-blocked', { blockedFromState: 'changes-requested' });
     expect(decide(DEFAULT_WORKFLOW, facts, { trigger: 'unblocked' })).toMatchObject({ to: 'planning' });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { State } from '../states.ts';
 import { OUTCOME_NAMES } from './outcomes.ts';
-import { roundCounts, roundLimit, roundOf } from './rounds.ts';
+import { endsRounds, roundCounts, roundLimit, roundOf } from './rounds.ts';
 import { DEFAULT_WORKFLOW, type Trigger } from './workflow.ts';
 
 /** Triggers of the pipeline without a person; lifts of blocks have limits of their own. */
@@ -42,6 +42,13 @@ test('the workflow without the edges that are counted holds no cycle', () => {
   };
   for (const { name } of DEFAULT_WORKFLOW.states) visit(name, []);
   expect(reached.size).toBe(DEFAULT_WORKFLOW.states.length);
+});
+
+test('rounds are counted from zero after the act of a person, and only then', () => {
+  const acts = ['operator', 'cancelled', 'reimplement', 'clarified', 'reopened'] as const;
+  const answers = ['plan-approved', 'plan-rejected', 'review-approved', 'review-changes-requested'] as const;
+  expect([...acts, ...answers].filter((trigger) => !endsRounds(trigger))).toEqual([]);
+  expect(AUTOMATIC.filter(endsRounds)).toEqual([]);
 });
 
 test('the limit names what was repeated and how often', () => {
