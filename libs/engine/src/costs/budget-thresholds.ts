@@ -32,7 +32,7 @@ const OF_DAY = 'budget:day';
 export async function addToDay(unit: TransactionContext, repoId: number): Promise<void> {
   const spending = { repoId, usd: unit.bookedUsd };
   unit.bookedUsd = 0;
-  if (unit.settings.costLimits.dailyUsd === null) unit.send(addDailySpend(unit.tx, unit.tenantId, spending));
+  if (unit.settings.costLimits.dailyUsd === null) await addDailySpend(unit.tx, unit.tenantId, spending);
   else await reportDayThresholds(unit, await addToLimitedDay(unit.tx, unit.tenantId, spending));
 }
 

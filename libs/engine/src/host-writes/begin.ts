@@ -54,17 +54,13 @@ const begins = batchedByEngine((engine, entries: readonly Entry[]) =>
   servedApartIfFailed(entries, (some) => beginTogether(engine, some), isLeadershipLost),
 );
 
-/** Begins attempts of entries of one tenant: one round trip, as the commit is sent with the statement that begins them. */
+/** Begins attempts of entries of one tenant. */
 async function beginTogether(engine: Engine, entries: readonly Entry[]): Promise<(Sending | null)[]> {
   const tenantId = entries[0]?.tenantId ?? 0;
   const epoch = engine.fence?.epoch ?? null;
   const ids = entries.map(({ id }) => id);
-  const { begun } = await inFencedTransaction(engine, async (tx, send) => {
-    const begun = beginAttempts(tx, { tenantId, ids, epoch });
-    send(begun);
-    return { begun };
-  });
-  const byId = new Map((await begun).map((each) => [each.projection.id, each]));
+  const begun = await inFencedTransaction(engine, (tx) => beginAttempts(tx, { tenantId, ids, epoch }));
+  const byId = new Map(begun.map((each) => [each.projection.id, each]));
   const sendings: (Sending | null)[] = [];
   for (const id of ids) {
     const found = byId.get(id);
@@ -88,7 +84,7 @@ async function sendingOf(engine: Engine, begun: BegunAttempt, epoch: number | nu
 
 const completeUnwanted = (engine: Engine, { tenant_id, id }: ProjectionRow): Promise<void> =>
   inTenant(engine, tenant_id, async (unit) => {
-    unit.send(completeWithoutAttempt(unit.tx, tenant_id, id));
+    await completeWithoutAttempt(unit.tx, tenant_id, id);
     unit.notify('svc_projections');
   });
 

@@ -63,7 +63,7 @@ function settleAlone(engine: Engine, sending: Sending, result: ExecuteResult): P
     const held = await lockEntry(unit, sending.projection);
     if (!held) return;
     const { projection, open } = held;
-    unit.send(recordEnd(unit, projection, result));
+    await recordEnd(unit, projection, result);
     // Two executors may have sent it, one of them after it lost the leader lock: the first result is final, and a host
     // fact applies also after a discard. A failure of a former leader does not affect the attempt of its successor.
     const late = projection.status !== 'pending' || projection.attempt_epoch !== sending.epoch;
@@ -212,7 +212,7 @@ async function onNoAccess(unit: TransactionContext, settled: Settled<'no-access'
     delayMs: ACCESS_RETRY_MS,
   });
   const repo = { tenantId: unit.tenantId, repoId: projection.repo_id };
-  unit.send(postponeRepoProjections(unit.tx, repo, { delayMs: ACCESS_RETRY_MS, error: result.message }));
+  await postponeRepoProjections(unit.tx, repo, { delayMs: ACCESS_RETRY_MS, error: result.message });
 }
 
 async function onFailed(unit: TransactionContext, settled: Settled<'failed'>): Promise<void> {

@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Invocation, TaskType } from '@pipeline/domain';
-import { closeRun, type HeldTask, type RunRow } from '@pipeline/store';
+import { closingRun, type HeldTask, type RunEnd, type RunRow } from '@pipeline/store';
 import type { Engine, TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { bookInvocations } from '../costs/book-invocations.ts';
 import { updatePresence } from '../presence/worker-status.ts';
 import type { ClaimToken } from './claim-types.ts';
 import { withClaim } from './with-claim.ts';
-
-type RunEnd = Parameters<typeof closeRun>[3];
 
 /**
  * Ends a claim with the worker's last request: closes its run and stores the response. The same token and body again
@@ -29,7 +27,7 @@ export function endClaim<T extends object>(
     token,
     async (unit, claim) => {
       const { answer, end } = await work(unit, claim);
-      unit.send(closeRun(unit.tx, unit.tenantId, claim.run.id, { ...end, report: { hash, answer } }));
+      unit.rows.setRun(claim.run.id, closingRun({ ...end, report: { hash, answer } }));
       await updateWorkersOf(unit, [claim]);
       return answer;
     },

@@ -1,4 +1,4 @@
-import { closeRun, contextsOfClaims, isUnavailable, lockFreeClaims } from '@pipeline/store';
+import { closingRun, contextsOfClaims, isUnavailable, lockFreeClaims } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { hashToken } from '../context/token-hash.ts';
@@ -77,8 +77,7 @@ async function applyOne(
 ): Promise<ReportAnswer> {
   const answer = await applyReport(unit, claim, body);
   const end = { status: 'finished', outcome: body.outcome, report: { hash, answer } } as const;
-  unit.send(closeRun(unit.tx, unit.tenantId, claim.run.id, end));
-  unit.flush();
+  unit.rows.setRun(claim.run.id, closingRun(end));
   return answer;
 }
 

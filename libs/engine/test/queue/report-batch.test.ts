@@ -5,7 +5,6 @@ import { lockIssue } from '@pipeline/store';
 import { sql } from 'kysely';
 import { applyHostIssue, goodOutcome, hostIssue, paid, refOf, take } from '../harness.ts';
 import { Stage } from '../stage.ts';
-import { countingStore } from '../statement-cost.ts';
 
 const bench = new Stage({ issues: 5 });
 const { database } = bench;
@@ -32,35 +31,10 @@ const reportAll = (reports: readonly [ClaimedTask, Report?][]): Promise<PromiseS
 const statesOf = (results: readonly PromiseSettledResult<ReportAnswer>[]) =>
   results.map((result) => (result.status === 'fulfilled' ? result.value.state : result.reason.code));
 
-const states = async () => {
-  const rows = database.db.selectFrom('issues').select('state').where('tenant_id', '=', bench.tenantId);
-  return (await rows.orderBy('issue_number').execute()).map(({ state }) => state);
-};
-
 const spent = async () => {
   const rows = database.db.selectFrom('daily_spend').select('spent_usd').where('tenant_id', '=', bench.tenantId);
   return (await rows.executeTakeFirst())?.spent_usd;
 };
-
-test('concurrent reports share all statements but the one that writes the changes of each', async () => {
-  const { store, costOf } = countingStore(database);
-  const own = { ...bench.engine, store };
-  const cost = async (tasks: readonly ClaimedTask[]) => {
-    const { statements, packets } = await costOf(
-      Promise.all(tasks.map((task) => report(own, refOf(bench, task), bodyOf(task)))),
-    );
-    return { statements, packets };
-  };
-  const tasks = await takeAll(5);
-  // The first one opens the connection.
-  await cost(tasks.slice(0, 1));
-  const one = await cost(tasks.slice(1, 2));
-  const three = await cost(tasks.slice(2));
-  expect(three).toEqual({ statements: one.statements + 2, packets: one.packets });
-  expect(await states()).toEqual(Array(5).fill('planning'));
-  expect(await spent()).toBe(2.5);
-  await store.close();
-});
 
 test('a report with a lost claim, and one with an outcome of another task, fail alone', async () => {
   const [lost, wrong, good] = await takeAll(3);

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
-import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
 
 /** A tenant's spending on a UTC day, and the highest threshold that was reported. */
 export interface DailySpend {
@@ -28,7 +28,7 @@ const adding = (p: Params<Spending & { tenantId: number }>) => sql`
     on conflict (tenant_id, day) do update
       set spent_usd = daily_spend.spent_usd + excluded.spent_usd, last_repo_id = excluded.last_repo_id`;
 
-const add = preparedWrite('add-daily-spend', (_db, p: Params<Spending & { tenantId: number }>) => adding(p));
+const add = prepared('add-daily-spend', (_db, p: Params<Spending & { tenantId: number }>) => adding(p));
 const addAndRead = prepared(
   'add-and-read-daily-spend',
   (_db, p: Params<Spending & { tenantId: number }>) => sql<DailySpend>`
