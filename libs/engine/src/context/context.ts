@@ -54,10 +54,8 @@ export interface TransactionContext {
   records: Records;
   /** Issues, locked here, whose list row and counts are rewritten at the end. */
   dirtyIssues: DirtyIssues;
-  /** USD recorded in this transaction and not yet added to the tenant's day. */
-  bookedUsd: number;
   /**
-   * Defers writes of contended rows of the tenant (alerts, the day's spending) to the end of the transaction, after
+   * Defers writes of contended rows of the tenant (alerts, what was reported of its day) to the end of the transaction, after
    * everything else.
    */
   atEnd(work: () => Promise<void>): void;
@@ -92,7 +90,6 @@ export async function inTenant<T>(
       notify: (channel) => void channels.add(channel),
       records: noRecords(),
       dirtyIssues,
-      bookedUsd: 0,
       atEnd: (more) => void atEnd.push(more),
     };
     const done = await work(unit);

@@ -3,7 +3,7 @@ import { callsOfRun, growthOf, insertCostEvents, repoById, upsertInvocations } f
 import type { TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { emit } from '../records/records.ts';
-import { addToDay, reportIssueThresholds } from './budget-thresholds.ts';
+import { reportIssueThresholds, reportSpending } from './budget-thresholds.ts';
 import { capCosts, noteDoubts } from './cap-costs.ts';
 
 /**
@@ -49,9 +49,7 @@ export async function bookInvocations(
   const after = issue && { ...issue, cost_usd: roundUsd(issue.cost_usd + added) };
   if (after) unit.rows.setIssue(after.id, { cost_usd: after.cost_usd });
   if (after) unit.atEnd(() => reportIssueThresholds(unit, after));
-  // Once for all runs of the transaction.
-  if (unit.bookedUsd === 0) unit.atEnd(() => addToDay(unit, run.repo_id));
-  unit.bookedUsd += added;
+  unit.atEnd(() => reportSpending(unit));
   if (!after || run.issue_id === null || repo === null) return after;
   unit.dirtyIssues.minor.add(run.issue_id);
   emit(unit, 'cost-update', {

@@ -46,10 +46,6 @@ export interface ReportAnswer {
   state: State | null;
 }
 
-/** Returns whether a task of this run can end so. */
-export const isOutcomeOf = (run: RunRow, { outcome }: Report): boolean =>
-  OUTCOMES_OF[run.task_type as TaskType].includes(outcome);
-
 /**
  * Applies the outcome of a task whose claim is valid: deletes the task, stores costs and records, and applies the
  * decision or writes a dead letter. The caller closes the run.
@@ -57,12 +53,10 @@ export const isOutcomeOf = (run: RunRow, { outcome }: Report): boolean =>
  */
 export async function applyReport(unit: TransactionContext, claim: HeldClaim, body: Report): Promise<ReportAnswer> {
   const { run } = claim;
-  if (!isOutcomeOf(run, body)) {
-    const allowed = OUTCOMES_OF[run.task_type as TaskType].join(', ');
-    throw new AppError(
-      'INVALID_ARGUMENT',
-      `A ${run.task_type} task cannot end as ${body.outcome}; it may be: ${allowed}`,
-    );
+  const allowed = OUTCOMES_OF[run.task_type as TaskType];
+  if (!allowed.includes(body.outcome)) {
+    const may = allowed.join(', ');
+    throw new AppError('INVALID_ARGUMENT', `A ${run.task_type} task cannot end as ${body.outcome}; it may be: ${may}`);
   }
   return { ok: true, requeued: false, attempt: run.attempt, state: await applyOutcome(unit, claim, body) };
 }

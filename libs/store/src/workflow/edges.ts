@@ -37,8 +37,8 @@ export async function upsertEdge(
     .execute();
 }
 
-// The edges belong to other issues as well. Where such an issue changes them first and this transaction holds the tenant's
-// day, the server ends one of both, which then runs again.
+// The edges belong to other issues as well. Where such an issue changes them first and waits for a row of this transaction,
+// the server ends one of both, which then runs again.
 type EndedIssue = { tenantId: number; repoId: number; number: number; by: string };
 
 const resolveAtEnd = prepared('resolve-edges-at-end', (db, p: Params<EndedIssue>) =>
