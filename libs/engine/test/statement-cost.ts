@@ -18,11 +18,9 @@ export function countingStore(database: TestDatabase): { store: Store; costOf<T>
         current = [];
         packets.push(current);
         // As the store's client holds its socket (statement-client.ts).
-        process.nextTick(() =>
-          process.nextTick(() => {
-            current = null;
-          }),
-        );
+        process.nextTick(() => {
+          current = null;
+        });
       }
       current.push(text);
     },

@@ -7,7 +7,6 @@ import {
   type IssueRow,
   lockIssueByNumber,
   resolveSubtaskEdges,
-  updateIssue,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { Actor } from '../context/issue-context.ts';
@@ -61,6 +60,7 @@ export async function repairFinding(
     const found = await detectOne(unit, target, kind);
     if (!found) return null;
     await apply(unit, { target, issue, found, actor });
+    await unit.rows.write();
     const left = await detectOne(unit, target, kind);
     return left ? findingOf(kind, left, target.shared) : null;
   });
@@ -85,7 +85,7 @@ async function clearFlag(unit: TransactionContext, { target, issue, actor }: Rep
     return;
   }
   const change = { is_blocked: false, block_reason: null, block_classification: null };
-  await updateIssue(unit.tx, unit.tenantId, issue.id, change);
+  unit.rows.setIssue(issue.id, change);
   recordRepair(unit, { target, issue }, actor, { action: 'clear-flag' });
   await projectIssue(unit, { ...subject, issue: { ...issue, ...change } });
 }

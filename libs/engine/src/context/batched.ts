@@ -14,21 +14,3 @@ export function batchedByEngine<Q, A>(
     return batcher;
   };
 }
-
-/**
- * Serves requests together; if that fails, each alone, so that one that cannot be served does not keep the others from it.
- * @param isFinal whether an error holds for each of them.
- */
-export async function servedApartIfFailed<Q, A>(
-  requests: readonly Q[],
-  serve: (requests: readonly Q[]) => Promise<readonly A[]>,
-  isFinal: (error: unknown) => boolean = () => false,
-): Promise<readonly PromiseSettledResult<A>[]> {
-  try {
-    const answers = await serve(requests);
-    return answers.map((value) => ({ status: 'fulfilled', value }));
-  } catch (error) {
-    if (requests.length === 1 || isFinal(error)) throw error;
-    return Promise.allSettled(requests.map(async (request) => (await serve([request]))[0] as A));
-  }
-}

@@ -8,10 +8,10 @@ import {
   noRecords,
   type Records,
   refreshIssueList,
-  type Send,
   type Store,
   type Tx,
 } from '@pipeline/store';
+import { ChangedRows } from './changed-rows.ts';
 
 /** The channels that the engine notifies after a commit. */
 export type NotifiedChannel = 'svc_tasks' | 'svc_projections' | 'svc_stream' | 'svc_inbox' | 'svc_cache';
@@ -44,13 +44,8 @@ export interface Engine {
 /** One transaction of one tenant, and the channels to notify after its commit. */
 export interface TransactionContext {
   tx: Tx;
-  /** Sends a statement whose result is not needed here, without waiting for it. If it fails, the transaction fails. */
-  send: Send;
-  /**
-   * Sends the writes that wait to become one statement with later ones. Called between the parts of a transaction that
-   * write the same tables for different issues: each part is then one statement.
-   */
-  flush(): void;
+  /** Columns of locked issues and runs; written at the end. */
+  rows: ChangedRows;
   tenantId: number;
   settings: Settings;
   random(): number;
@@ -59,10 +54,8 @@ export interface TransactionContext {
   records: Records;
   /** Issues, locked here, whose list row and counts are rewritten at the end. */
   dirtyIssues: DirtyIssues;
-  /** USD recorded in this transaction and not yet added to the tenant's day. */
-  bookedUsd: number;
   /**
-   * Defers writes of contended rows of the tenant (alerts, the day's spending) to the end of the transaction, after
+   * Defers writes of contended rows of the tenant (alerts, what was reported of its day) to the end of the transaction, after
    * everything else.
    */
   atEnd(work: () => Promise<void>): void;
@@ -84,48 +77,44 @@ export async function inTenant<T>(
   work: (unit: TransactionContext) => Promise<T>,
 ): Promise<T> {
   let channels = new Set<NotifiedChannel>();
-  const result = await inFencedTransaction(engine, async (tx, send, flush) => {
+  const result = await inFencedTransaction(engine, async (tx) => {
     channels = new Set();
     const atEnd: (() => Promise<void>)[] = [];
     const dirtyIssues: DirtyIssues = { changed: new Set(), minor: new Set() };
     const unit: TransactionContext = {
       tx,
-      send,
-      flush,
+      rows: new ChangedRows(tx, tenantId),
       tenantId,
       settings: engine.settings(),
       random: engine.random,
       notify: (channel) => void channels.add(channel),
       records: noRecords(),
       dirtyIssues,
-      bookedUsd: 0,
       atEnd: (more) => void atEnd.push(more),
     };
     const done = await work(unit);
-    send(insertRecords(tx, tenantId, unit.records));
-    send(refreshLists(tx, tenantId, dirtyIssues));
+    // In this order, as the list rows are computed from the issues.
+    await Promise.all([
+      unit.rows.write(),
+      insertRecords(tx, tenantId, unit.records),
+      refreshLists(tx, tenantId, dirtyIssues),
+    ]);
     if (atEnd.length === 0) return done;
     unit.records = noRecords();
     for (const each of atEnd) await each();
-    send(insertRecords(tx, tenantId, unit.records));
+    await insertRecords(tx, tenantId, unit.records);
     return done;
   });
   for (const channel of channels) engine.notify(channel, tenantId);
   return result;
 }
 
-/**
- * A transaction of the tenant pool. For an engine with a fence it fails once another process leads; the check is
- * pipelined and costs no round trip.
- */
-export function inFencedTransaction<T>(
-  engine: Engine,
-  work: (tx: Tx, send: Send, flush: () => void) => Promise<T>,
-): Promise<T> {
+/** A transaction of the tenant pool. For an engine with a fence it fails once another process leads. */
+export function inFencedTransaction<T>(engine: Engine, work: (tx: Tx) => Promise<T>): Promise<T> {
   const { fence } = engine;
-  return inTransaction(engine.store.tenant, (tx, send, flush) => {
-    if (fence) send(assertLeader(tx, fence));
-    return work(tx, send, flush);
+  return inTransaction(engine.store.tenant, async (tx) => {
+    if (fence) await assertLeader(tx, fence);
+    return work(tx);
   });
 }
 

@@ -33,6 +33,7 @@ export async function loadIssueContext(
  */
 export async function openIssue(unit: TransactionContext, issueId: number): Promise<OpenIssue | undefined> {
   const { tx, tenantId } = unit;
+  await unit.rows.write();
   const [issue, around] = await Promise.all([
     lockIssue(tx, tenantId, issueId),
     contextAndTaskOfIssue(tx, tenantId, issueId),
@@ -55,6 +56,7 @@ export async function lockIssueContext(
   { repoId, number }: { repoId: number; number: number },
 ): Promise<IssueContext | undefined> {
   const { tx, tenantId } = unit;
+  await unit.rows.write();
   const [issue, rest] = await Promise.all([
     lockIssueByNumber(tx, tenantId, repoId, number),
     contextOfIssueNumber(tx, tenantId, { repoId, number }),

@@ -1,17 +1,9 @@
 import { formatSlug, type Invocation, roundUsd } from '@pipeline/domain';
-import {
-  addCost,
-  addUnreportedCosts,
-  callsOfRun,
-  growthOf,
-  insertCostEvents,
-  repoById,
-  upsertInvocations,
-} from '@pipeline/store';
+import { callsOfRun, growthOf, insertCostEvents, repoById, upsertInvocations } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { emit } from '../records/records.ts';
-import { addToDay, reportIssueThresholds } from './budget-thresholds.ts';
+import { reportIssueThresholds, reportSpending } from './budget-thresholds.ts';
 import { capCosts, noteDoubts } from './cap-costs.ts';
 
 /**
@@ -37,7 +29,6 @@ export async function bookInvocations(
   const distinct = [...new Map(invocations.map((item) => [item.index, item])).values()];
   const { calls: newest, findings } = await capCosts(unit, distinct, recorded);
   if (findings.length > 0) await noteDoubts(unit, { run, issue }, findings);
-  unit.send(upsertInvocations(tx, tenantId, run.id, newest));
   const growth = newest.map((item) => {
     const before = recorded.get(item.index);
     // A call keeps the name under which it was first recorded.
@@ -47,19 +38,18 @@ export async function bookInvocations(
   });
   for (const { index: _, ...cost } of growth)
     unit.records.costs.push({ repoId: run.repo_id, agent: run.agent, ...cost });
-  countUnreported(unit, run, growth);
+  countUnreported(unit, issue, growth);
   const grown = growth.filter(({ usd }) => usd > 0);
-  if (grown.length === 0) return issue;
   const owner = { tenantId, repoId: run.repo_id, issueId: run.issue_id, runId: run.id, agent: run.agent };
   const amounts = grown.map(({ index, model, usd }) => ({ index, model, usd }));
-  unit.send(insertCostEvents(tx, owner, amounts));
+  await Promise.all([upsertInvocations(tx, tenantId, run.id, newest), insertCostEvents(tx, owner, amounts)]);
+  if (grown.length === 0) return issue;
   const added = grown.reduce((sum, { usd }) => sum + usd, 0);
-  unit.send(addCost(tx, tenantId, owner, added));
+  unit.rows.setRun(run.id, { cost_usd: roundUsd(run.cost_usd + added) });
   const after = issue && { ...issue, cost_usd: roundUsd(issue.cost_usd + added) };
+  if (after) unit.rows.setIssue(after.id, { cost_usd: after.cost_usd });
   if (after) unit.atEnd(() => reportIssueThresholds(unit, after));
-  // Once for all runs of the transaction.
-  if (unit.bookedUsd === 0) unit.atEnd(() => addToDay(unit, run.repo_id));
-  unit.bookedUsd += added;
+  unit.atEnd(() => reportSpending(unit));
   if (!after || run.issue_id === null || repo === null) return after;
   unit.dirtyIssues.minor.add(run.issue_id);
   emit(unit, 'cost-update', {
@@ -74,11 +64,11 @@ export async function bookInvocations(
 /** Adds the calls whose cost became or ceased to be unreported to the count of the issue. */
 function countUnreported(
   unit: TransactionContext,
-  { issue_id: issueId }: HeldClaim['run'],
+  issue: HeldClaim['issue'],
   growth: readonly { call: { unreportedCosts: number } }[],
 ): void {
   const more = growth.reduce((sum, { call }) => sum + call.unreportedCosts, 0);
-  if (more === 0 || issueId === null) return;
-  unit.send(addUnreportedCosts(unit.tx, unit.tenantId, issueId, more));
-  unit.dirtyIssues.minor.add(issueId);
+  if (more === 0 || !issue) return;
+  unit.rows.setIssue(issue.id, { unreported_costs: issue.unreported_costs + more });
+  unit.dirtyIssues.minor.add(issue.id);
 }

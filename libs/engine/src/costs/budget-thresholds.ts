@@ -8,13 +8,14 @@ import {
   thresholdChanges,
 } from '@pipeline/domain';
 import {
-  addDailySpend,
-  addToLimitedDay,
-  type DailySpend,
   forgetPastDays,
   type IssueRow,
-  noteTold,
+  lastSpendingRepo,
+  lockToldToday,
+  noteToldToday,
   repoById,
+  spentToday,
+  toldToday,
   updateIssue,
 } from '@pipeline/store';
 import { raiseAlert, resolveAlert } from '../alerts/alerts.ts';
@@ -25,41 +26,45 @@ import { recordPipelineEvent } from '../records/records.ts';
 const OF_DAY = 'budget:day';
 
 /**
- * Adds the transaction's spending to the tenant's day and reports reached thresholds. Without a limit there are none,
- * and what was reported under an earlier limit is resolved by `enforceBudgets`.
- * @param repoId a repo of the spending: that of the day's events.
+ * Reports the thresholds that the tenant's day has reached or left since the last report. Costs that other transactions
+ * record meanwhile may be missing: `enforceBudgets` reports again. Without a limit there are none.
  */
-export async function addToDay(unit: TransactionContext, repoId: number): Promise<void> {
-  const spending = { repoId, usd: unit.bookedUsd };
-  unit.bookedUsd = 0;
-  if (unit.settings.costLimits.dailyUsd === null) unit.send(addDailySpend(unit.tx, unit.tenantId, spending));
-  else await reportDayThresholds(unit, await addToLimitedDay(unit.tx, unit.tenantId, spending));
+export async function reportSpending(unit: TransactionContext): Promise<void> {
+  const { tx, tenantId } = unit;
+  const { dailyUsd } = unit.settings.costLimits;
+  if (dailyUsd === null) return;
+  const [spent, told] = await Promise.all([spentToday(tx, tenantId), toldToday(tx, tenantId)]);
+  if (reachedPercent(spent, dailyUsd) !== told) await reportDay(unit, await lockToldToday(tx, tenantId));
 }
 
-/** Reports the thresholds that a day has reached or left since the last report; its row is locked. */
-export async function reportDayThresholds(unit: TransactionContext, day: DailySpend): Promise<void> {
+/** Reports the thresholds of today, whose row is locked, and resolves the alerts of past days that do not apply today. */
+export async function reportDays(unit: TransactionContext): Promise<void> {
+  const { tx, tenantId } = unit;
+  const told = await lockToldToday(tx, tenantId);
+  const reportedBefore = await forgetPastDays(tx, tenantId);
+  for (const percent of thresholdChanges(reportedBefore, told).left) await resolveAlert(unit, `${OF_DAY}:${percent}`);
+  await reportDay(unit, told);
+}
+
+async function reportDay(unit: TransactionContext, told: BudgetPercent | null): Promise<void> {
+  const { tx, tenantId } = unit;
   const { dailyUsd } = unit.settings.costLimits;
-  const reached = reachedPercent(day.spent_usd, dailyUsd);
-  if (reached === day.told_percent) return;
+  const spent = await spentToday(tx, tenantId);
+  const reached = reachedPercent(spent, dailyUsd);
+  if (reached === told) return;
+  // Only a passed threshold has an event, and then there is spending.
+  const repoId = (await lastSpendingRepo(tx, tenantId)) ?? 0;
   await reportThreshold(unit, {
     scope: 'day',
-    subject: { issue: { id: null, repo_id: day.last_repo_id, issue_number: null } },
+    subject: { issue: { id: null, repo_id: repoId, issue_number: null } },
     fingerprint: OF_DAY,
     of: "today's budget",
     about: {},
-    spent: day.spent_usd,
+    spent,
     limit: dailyUsd,
-    ...thresholdChanges(day.told_percent, reached),
+    ...thresholdChanges(told, reached),
   });
-  await noteTold(unit.tx, unit.tenantId, day.day, reached);
-}
-
-/** Resolves the alerts of past days that do not apply today. */
-export async function resolvePastDays(unit: TransactionContext, today: DailySpend | undefined): Promise<void> {
-  const reportedBefore = await forgetPastDays(unit.tx, unit.tenantId);
-  for (const percent of thresholdChanges(reportedBefore, today?.told_percent ?? null).left) {
-    await resolveAlert(unit, `${OF_DAY}:${percent}`);
-  }
+  await noteToldToday(tx, tenantId, reached);
 }
 
 /**

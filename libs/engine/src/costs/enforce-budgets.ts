@@ -1,22 +1,22 @@
 import { isUsedUp } from '@pipeline/domain';
 import {
-  budgetDays,
   claimableTasks,
   countHeldByBudget,
   holdClaimable,
   issuesWithOutdatedReport,
   lockIssue,
   lockPending,
-  lockToday,
   releasableFromBudget,
   setTask,
   tenantsHeldByBudget,
+  tenantsSpending,
+  tenantsTold,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { handleEach } from '../context/handle-each.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
 import { projectIssue } from '../outbox/project.ts';
-import { reportDayThresholds, reportIssueThresholds, resolvePastDays } from './budget-thresholds.ts';
+import { reportDays, reportIssueThresholds } from './budget-thresholds.ts';
 import { currentHold } from './holds.ts';
 
 const BATCH = 500;
@@ -36,15 +36,13 @@ const MAX_SHOWN_ON_HOST = 50;
 export async function enforceBudgets(engine: Engine): Promise<boolean> {
   const { fleet } = engine.store;
   const { dailyUsd, perIssueUsd } = engine.settings().costLimits;
-  const days = await budgetDays(fleet, dailyUsd === null ? null : dailyUsd * 0.8);
-  const usedUp = new Set(
-    days.filter((day) => day.is_today && isUsedUp(day.spent_usd, dailyUsd)).map((day) => day.tenant_id),
-  );
-  const reported = new Set(days.map((day) => day.tenant_id));
+  const days = dailyUsd === null ? [] : await tenantsSpending(fleet, dailyUsd * 0.8);
+  const usedUp = new Set(days.filter(({ usd }) => isUsedUp(usd, dailyUsd)).map((day) => day.tenant_id));
+  const reported = new Set([...days.map((day) => day.tenant_id), ...(await tenantsTold(fleet))]);
   const issues = await issuesWithOutdatedReport(fleet, perIssueUsd, BATCH);
   const released = (await tenantsHeldByBudget(fleet)).filter((tenantId) => !usedUp.has(tenantId));
   return runSteps([
-    ...[...reported].map((tenantId) => ({ tenantId, run: () => reportDays(engine, tenantId) })),
+    ...[...reported].map((tenantId) => ({ tenantId, run: () => inTenant(engine, tenantId, reportDays) })),
     ...issues.map(({ tenant_id: tenantId, id: issueId }) => ({
       tenantId,
       issueId,
@@ -65,13 +63,6 @@ interface Step {
 /** Runs each step, also if one before it has failed. @returns whether there is more to do. */
 const runSteps = async (steps: readonly Step[]): Promise<boolean> =>
   (await handleEach('budgets', steps, ({ run }) => run())).includes(true);
-
-const reportDays = (engine: Engine, tenantId: number): Promise<void> =>
-  inTenant(engine, tenantId, async (unit) => {
-    const today = await lockToday(unit.tx, tenantId);
-    await resolvePastDays(unit, today);
-    if (today) await reportDayThresholds(unit, today);
-  });
 
 const reportIssue = (engine: Engine, tenantId: number, issueId: number): Promise<void> =>
   inTenant(engine, tenantId, async (unit) => {

@@ -2,7 +2,7 @@ import { type Hold, isUsedUp } from '@pipeline/domain';
 import { type IssueRow, spentToday } from '@pipeline/store';
 import type { Engine, TransactionContext } from '../context/context.ts';
 
-/** Returns whether a tenant has used up its day. Reads nothing without a daily limit, else one row by its key. */
+/** Returns whether a tenant has used up its day. Reads nothing without a daily limit, else the cost events of the day. */
 export async function isDayUsedUp({ store, settings }: Engine, tenantId: number): Promise<boolean> {
   const { dailyUsd } = settings().costLimits;
   return dailyUsd !== null && isUsedUp(await spentToday(store.tenant, tenantId), dailyUsd);
@@ -18,7 +18,7 @@ async function isHeldByBudget(
 ): Promise<boolean> {
   const { dailyUsd, perIssueUsd } = unit.settings.costLimits;
   if (issue && isUsedUp(issue.cost_usd, perIssueUsd)) return true;
-  return dailyUsd !== null && isUsedUp((await spentToday(unit.tx, unit.tenantId)) + unit.bookedUsd, dailyUsd);
+  return dailyUsd !== null && isUsedUp(await spentToday(unit.tx, unit.tenantId), dailyUsd);
 }
 
 /** The hold for any task of an issue now: a pause first, then a budget. */

@@ -39,6 +39,7 @@ export async function retryDeadLetter(engine: Engine, id: string, actor: Actor):
       return undefined;
     }
     await resolveDeadLetter(unit.tx, unit.tenantId, id, { actor: actor.id ?? actor.type, resolution: 'retried' });
+    await unit.rows.write();
     const after = (await lockIssue(unit.tx, unit.tenantId, issue.id)) ?? issue;
     const done = { action: 'dead-letter-retry', deadLetterId: id };
     recordIssueOperation(unit, { ...subject, issue: after }, actor, done);

@@ -7,19 +7,17 @@ import {
 } from '@pipeline/domain';
 import {
   type BegunAttempt,
-  beginAttempts,
+  beginAttempt,
   completeWithoutAttempt,
   type Db,
   hasLaterProjection,
   hasSucceeded,
-  isLeadershipLost,
   type ProjectionRow,
   pullRequestsOf,
   type RepoRow,
   type SendableProjection,
   sendableProjections,
 } from '@pipeline/store';
-import { batchedByEngine, servedApartIfFailed } from '../context/batched.ts';
 import { type Engine, inFencedTransaction, inTenant } from '../context/context.ts';
 
 /** An attempt of an outbox entry that has begun. */
@@ -38,44 +36,13 @@ export const sendable = (engine: Engine, clientType: string, limit: number): Pro
 
 /**
  * Begins an attempt of an entry: with the labels of the issue's current state, and, for a retried entry that was
- * executed before, with what the store still wants of it. An entry that is no longer wanted becomes complete. Concurrent
- * calls for one tenant share a transaction.
+ * executed before, with what the store still wants of it. An entry that is no longer wanted becomes complete.
  * @returns null when there is nothing to send: the entry is no longer pending, or became complete.
  */
-export const beginSending = (engine: Engine, tenantId: number, id: number): Promise<Sending | null> =>
-  begins(engine).submit({ tenantId, id }, String(tenantId));
-
-interface Entry {
-  tenantId: number;
-  id: number;
-}
-
-const begins = batchedByEngine((engine, entries: readonly Entry[]) =>
-  servedApartIfFailed(entries, (some) => beginTogether(engine, some), isLeadershipLost),
-);
-
-/** Begins attempts of entries of one tenant: one round trip, as the commit is sent with the statement that begins them. */
-async function beginTogether(engine: Engine, entries: readonly Entry[]): Promise<(Sending | null)[]> {
-  const tenantId = entries[0]?.tenantId ?? 0;
+export async function beginSending(engine: Engine, tenantId: number, id: number): Promise<Sending | null> {
   const epoch = engine.fence?.epoch ?? null;
-  const ids = entries.map(({ id }) => id);
-  const { begun } = await inFencedTransaction(engine, async (tx, send) => {
-    const begun = beginAttempts(tx, { tenantId, ids, epoch });
-    send(begun);
-    return { begun };
-  });
-  const byId = new Map((await begun).map((each) => [each.projection.id, each]));
-  const sendings: (Sending | null)[] = [];
-  for (const id of ids) {
-    const found = byId.get(id);
-    // An entry that is named twice is sent once.
-    byId.delete(id);
-    sendings.push(found ? await sendingOf(engine, found, epoch) : null);
-  }
-  return sendings;
-}
-
-async function sendingOf(engine: Engine, begun: BegunAttempt, epoch: number | null): Promise<Sending | null> {
+  const begun = await inFencedTransaction(engine, (tx) => beginAttempt(tx, { tenantId, id, epoch }));
+  if (!begun) return null;
   const { projection, repo } = begun;
   const action = await actionNow(engine.store.tenant, begun);
   if (action === null) {
@@ -88,7 +55,7 @@ async function sendingOf(engine: Engine, begun: BegunAttempt, epoch: number | nu
 
 const completeUnwanted = (engine: Engine, { tenant_id, id }: ProjectionRow): Promise<void> =>
   inTenant(engine, tenant_id, async (unit) => {
-    unit.send(completeWithoutAttempt(unit.tx, tenant_id, id));
+    await completeWithoutAttempt(unit.tx, tenant_id, id);
     unit.notify('svc_projections');
   });
 

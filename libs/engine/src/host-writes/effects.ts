@@ -72,7 +72,7 @@ async function onOpenedPullRequest(
     body: action.body,
     changedFiles: issue.submitted_files,
   };
-  unit.send(openedPullRequest(unit.tx, unit.tenantId, opened));
+  await openedPullRequest(unit.tx, unit.tenantId, opened);
   recordPipelineEvent(unit, subject, {
     eventType: 'pr_opened',
     agent: 'developer',
@@ -95,7 +95,7 @@ async function onClosed(
 ): Promise<void> {
   if (issue.state !== 'done' || !created?.at) return;
   const isOfEnd = Date.parse(created.at) >= Date.parse(issue.state_entered_at) - CLOCKS_DIFFER_MS;
-  if (isOfEnd) unit.send(actedAt(unit.tx, issue, created.at));
+  if (isOfEnd) await actedAt(unit.tx, issue, created.at);
 }
 
 /** The old branch is gone: the new task may begin. */
@@ -114,8 +114,8 @@ async function onMerged(
 ): Promise<void> {
   const { issue } = subject;
   const sha = created?.sha ?? null;
-  unit.send(markMerged(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: action.prNumber, sha }));
-  recordMerge(unit, subject, { agent: 'merger', prNumber: action.prNumber });
+  await markMerged(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: action.prNumber, sha });
+  await recordMerge(unit, subject, { agent: 'merger', prNumber: action.prNumber });
   if (issue.state === 'done') return;
   const trigger = issue.state === 'merge-pending' ? 'merged' : 'host-merged';
   await moveBy(unit, await loadIssueContext(unit, issue), { cause: { trigger }, actor: ENGINE, work });
@@ -156,7 +156,7 @@ export async function onMergeRefused(
 
 async function updateBehind(unit: TransactionContext, subject: Parameters<typeof restartFront>[1] & IssueContext) {
   const { number: prNumber, head_sha: expectedHeadSha } = subject.pr;
-  queueProjections(unit, subject, [{ type: 'updateBranch', prNumber, expectedHeadSha }]);
+  await queueProjections(unit, subject, [{ type: 'updateBranch', prNumber, expectedHeadSha }]);
   await restartFront(unit, subject);
 }
 

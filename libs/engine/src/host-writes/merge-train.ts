@@ -54,7 +54,7 @@ export async function updateBeforeMerge(unit: TransactionContext, held: HeldMerg
   const { subject } = held;
   const { number: prNumber, head_sha: expectedHeadSha } = subject.pr;
   await endWaiting(unit, held, `the branch of #${prNumber} is behind ${subject.repo.default_branch}`);
-  queueProjections(unit, subject, [{ type: 'updateBranch', prNumber, expectedHeadSha }]);
+  await queueProjections(unit, subject, [{ type: 'updateBranch', prNumber, expectedHeadSha }]);
   await restartFront(unit, subject);
 }
 

@@ -1,6 +1,6 @@
 import { type ExecuteResult, MINUTE_MS, projectionDelayMs } from '@pipeline/domain';
 import {
-  completeProjections,
+  completeProjection,
   contextAndTaskOfIssue,
   findProjection,
   hasLaterProjection,
@@ -13,7 +13,6 @@ import {
   setChecksWait,
   updateProjection,
 } from '@pipeline/store';
-import { batchedByEngine, servedApartIfFailed } from '../context/batched.ts';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { type CurrentWork, ENGINE, type IssueContext, type OnIssue } from '../context/issue-context.ts';
 import { onIssue } from '../context/load-issue.ts';
@@ -27,43 +26,21 @@ import { deadLetterProjection } from './projection-dead-letters.ts';
 /** Pause between two looks whether a repo can be reached again. */
 const ACCESS_RETRY_MS = 2 * MINUTE_MS;
 
-type Ok = Extract<ExecuteResult, { status: 'ok' }>;
-
 /**
  * Records the result from the host and its consequences in one transaction: an opened pull request gets its review
  * task, a merge moves the issue to done, a refused merge sends it back. An entry that was discarded meanwhile stays
- * discarded, but a host fact is applied all the same. A second result for a settled entry changes nothing. Concurrent
- * results of one tenant from which nothing follows share a statement; those need no lock of their issues.
+ * discarded, but a host fact is applied all the same. A second result for a settled entry changes nothing. A success
+ * from which nothing follows is one statement, which needs no lock of the issue.
  */
 export async function settle(engine: Engine, sending: Sending, result: ExecuteResult): Promise<void> {
-  const { tenant_id: tenantId, issue_id: issueId, action } = sending.projection;
-  const isPlain = issueId !== null && !hasEffects(action);
-  if (isPlain && result.status === 'ok') await plainSettles(engine).submit({ sending, result }, String(tenantId));
-  else await settleAlone(engine, sending, result);
-}
-
-interface Executed {
-  sending: Sending;
-  result: Ok;
-}
-
-const plainSettles = batchedByEngine((engine, executed: readonly Executed[]) =>
-  servedApartIfFailed(executed, (some) => settleTogether(engine, some)),
-);
-
-async function settleTogether({ store }: Engine, executed: readonly Executed[]): Promise<undefined[]> {
-  const tenantId = executed[0]?.sending.projection.tenant_id ?? 0;
-  const entries = executed.map(({ sending, result }) => ({ id: sending.projection.id, created: result.created }));
-  await completeProjections(store.tenant, tenantId, entries);
-  return executed.map(() => undefined);
-}
-
-function settleAlone(engine: Engine, sending: Sending, result: ExecuteResult): Promise<void> {
-  return inTenant(engine, sending.projection.tenant_id, async (unit) => {
+  const { tenant_id: tenantId, id, issue_id: issueId, action } = sending.projection;
+  if (result.status === 'ok' && issueId !== null && !hasEffects(action))
+    return completeProjection(engine.store.tenant, tenantId, { id, created: result.created });
+  return inTenant(engine, tenantId, async (unit) => {
     const held = await lockEntry(unit, sending.projection);
     if (!held) return;
     const { projection, open } = held;
-    unit.send(recordEnd(unit, projection, result));
+    await recordEnd(unit, projection, result);
     // Two executors may have sent it, one of them after it lost the leader lock: the first result is final, and a host
     // fact applies also after a discard. A failure of a former leader does not affect the attempt of its successor.
     const late = projection.status !== 'pending' || projection.attempt_epoch !== sending.epoch;
@@ -80,7 +57,7 @@ function settleAlone(engine: Engine, sending: Sending, result: ExecuteResult): P
 /** Records the attempt; after a success, the entry is complete with it. */
 const recordEnd = ({ tx, tenantId }: TransactionContext, projection: ProjectionRow, result: ExecuteResult) =>
   result.status === 'ok'
-    ? completeProjections(tx, tenantId, [{ id: projection.id, created: result.created }])
+    ? completeProjection(tx, tenantId, { id: projection.id, created: result.created })
     : insertFailedAttempt(tx, projection, result);
 
 interface LockedEntry {
@@ -212,7 +189,7 @@ async function onNoAccess(unit: TransactionContext, settled: Settled<'no-access'
     delayMs: ACCESS_RETRY_MS,
   });
   const repo = { tenantId: unit.tenantId, repoId: projection.repo_id };
-  unit.send(postponeRepoProjections(unit.tx, repo, { delayMs: ACCESS_RETRY_MS, error: result.message }));
+  await postponeRepoProjections(unit.tx, repo, { delayMs: ACCESS_RETRY_MS, error: result.message });
 }
 
 async function onFailed(unit: TransactionContext, settled: Settled<'failed'>): Promise<void> {

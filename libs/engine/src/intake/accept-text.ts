@@ -1,5 +1,5 @@
 import { AppError } from '@pipeline/domain';
-import { lockIssue, saveHostFacts, updateIssue } from '@pipeline/store';
+import { lockIssue, saveHostFacts } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
 import type { Actor, IssueKey } from '../context/issue-context.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
@@ -35,7 +35,7 @@ export function acceptIssueText(
     const after = acceptText(facts, { title, body }, { at, by: actor.id });
     await saveHostFacts(unit.tx, after, false);
     const news = { title, body, ...shownChange(after) };
-    await updateIssue(unit.tx, tenantId, issueId, news);
+    unit.rows.setIssue(issueId, news);
     const renewed = { ...subject, issue: { ...issue, ...news } };
     recordText(unit, renewed, facts, after);
     const followed = issue.state === 'done' ? renewed : await applyTextEdit(unit, renewed, issue.body);

@@ -12,7 +12,6 @@ import {
 import {
   actedAt,
   findIssue,
-  followHost,
   type HostFactsRow,
   hasOpenProjections,
   hostFactsOfNumber,
@@ -21,7 +20,6 @@ import {
   resolveEdgesAtEnd,
   resolveEdgesToHost,
   saveHostFacts,
-  setText,
   storeNow,
 } from '@pipeline/store';
 import { inTenant, type TransactionContext } from '../context/context.ts';
@@ -105,7 +103,7 @@ async function applyOnce(
       const assignee = issue.assignees && humanAssignee(issue.assignees, own);
       const fresh = { ...issue, acceptedBy: evidence.text.acceptedBy, ...(assignee !== undefined && { assignee }) };
       await admitNew(unit, repo.id, fresh, evidence.hostStates);
-    } else refuseEnqueue(unit, repo, event, evidence.text);
+    } else await refuseEnqueue(unit, repo, event, evidence.text);
     return 'applied';
   });
 }
@@ -169,7 +167,7 @@ async function applyToIssue(unit: TransactionContext, subject: IssueContext, fac
   const news = { ...(age >= 0 && hostFacts(event.issue)), ...shownChange(text.facts), labels };
   const renewed = { ...subject, issue: storeView(unit, issue, news, text.accepted) };
   const reported = status === 'current' ? timesAfter(text.facts, event) : text.facts;
-  unit.send(saveHostFacts(unit.tx, withAssignee(reported, event, fact.own), fact.applied));
+  await saveHostFacts(unit.tx, withAssignee(reported, event, fact.own), fact.applied);
   recordText(unit, renewed, facts, text.facts);
   const isFollowed = text.accepted !== null && event.issue.state === 'open' && issue.state !== 'done';
   const after = isFollowed ? await applyTextEdit(unit, renewed, issue.body, evidence.hostStates) : renewed;
@@ -179,16 +177,17 @@ async function applyToIssue(unit: TransactionContext, subject: IssueContext, fac
   return status === 'later' ? 'later' : 'applied';
 }
 
+type HostView = Pick<IssueRow, 'url' | 'host_updated_at' | 'labels' | 'text_changed_at' | 'text_changed_by'>;
+
 /** Stores what the host shows, and the text that agents get from now on; null = the same. @returns the issue with both. */
 function storeView(
   unit: TransactionContext,
   issue: IssueRow,
-  news: Partial<IssueRow>,
+  news: Partial<HostView>,
   text: IssueText | null,
 ): IssueRow {
   const renewed = { ...issue, ...news, ...text };
-  unit.send(followHost(unit.tx, issue, renewed));
-  if (text) unit.send(setText(unit.tx, issue, text));
+  unit.rows.setIssue(issue.id, { ...news, ...text });
   return renewed;
 }
 
@@ -232,16 +231,16 @@ async function applyChange(unit: TransactionContext, after: IssueContext, follow
   // Webhooks arrive late, or overtake a write of ours in flight: the last write on the host decides the flag.
   const label = [PAUSED_LABEL];
   const last = shownPaused ? { add: label, remove: [] } : { add: [], remove: label };
-  queueProjections(unit, after, [{ type: 'swapLabels', ...last }]);
+  await queueProjections(unit, after, [{ type: 'swapLabels', ...last }]);
 }
 
 /** A reopening of ours in flight would open the issue again after this, so a close is queued behind it. */
 async function closed(unit: TransactionContext, subject: IssueContext, event: IssueEvent): Promise<void> {
   const actor = hostActor(event.sender);
   const { subject: ended } = await moveBy(unit, subject, { cause: { trigger: 'host-closed' }, actor });
-  unit.send(actedAt(unit.tx, ended.issue, stateTime(event)));
+  await actedAt(unit.tx, ended.issue, stateTime(event));
   if (await hasOpenProjections(unit.tx, ended.issue, ['pending'], ['issue'])) {
-    queueProjections(unit, ended, [{ type: 'closeIssue', reason: 'not_planned', comment: null }]);
+    await queueProjections(unit, ended, [{ type: 'closeIssue', reason: 'not_planned', comment: null }]);
   }
 }
 
@@ -265,7 +264,7 @@ async function restart(
   await admit(unit, fresh, evidence.hostStates);
   // Requested by label only, the host still shows it closed; and a close of ours may still be in flight.
   const closes = await hasOpenProjections(unit.tx, fresh.issue, ['pending'], ['issue']);
-  if (request.kind !== 'reopened' || closes) queueProjections(unit, fresh, [{ type: 'reopenIssue' }]);
+  if (request.kind !== 'reopened' || closes) await queueProjections(unit, fresh, [{ type: 'reopenIssue' }]);
 }
 
 const factsAfterRestart = (facts: HostFactsRow, { at }: HistoryEvent, eventId: number): HostFactsRow => ({

@@ -199,7 +199,7 @@ async function applyPullRequest(
   if (isOwn && before && before.base_ref !== now.baseRef) await onRetarget(unit, issue, now, actor);
   if (before?.state === now.state) return;
   const fact = { agent: actor.type, prNumber: now.number };
-  if (isDone) recordMerge(unit, { issue }, fact);
+  if (isDone) await recordMerge(unit, { issue }, fact);
   else {
     recordPipelineEvent(
       unit,
@@ -246,6 +246,7 @@ async function onRetarget(
   { number, baseRef }: HostPullRequest,
   actor: Actor,
 ): Promise<void> {
+  await unit.rows.write();
   const locked = await lockIssue(unit.tx, unit.tenantId, issue.id);
   const subject = await loadIssueContext(unit, locked ?? issue);
   if (subject.pr?.number !== number) return;

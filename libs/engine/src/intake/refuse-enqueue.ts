@@ -9,12 +9,12 @@ import type { TextVerdict } from './text-changes.ts';
  * removes the label and comments the reason. Once for each state of the issue, however often polls read it. A label of an
  * account that may not enqueue gets no write: each would be one that a stranger causes.
  */
-export function refuseEnqueue(
+export async function refuseEnqueue(
   unit: TransactionContext,
   repo: RepoRow,
   { issue }: IssueEvent,
   { changedBy, isStrayLabel }: TextVerdict,
-): void {
+): Promise<void> {
   if (isStrayLabel) return;
   const who = changedBy === null ? 'somebody' : inertText(changedBy, 100).replace(/\s+/g, ' ');
   const marker = `refused-${issue.updatedAt}`;
@@ -33,6 +33,6 @@ export function refuseEnqueue(
     action,
     idempotencyKey: `${repo.id}#${issue.number} ${marker} ${action.type}`,
   }));
-  unit.send(insertProjections(unit.tx, unit.tenantId, items));
+  await insertProjections(unit.tx, unit.tenantId, items);
   unit.notify('svc_projections');
 }

@@ -14,11 +14,10 @@ import {
   holdPendingTask,
   type IssueRow,
   isProjectionPending,
+  pausing,
   resolveEdgesOf,
   restartPendingTask,
   resumePendingTask,
-  setPaused,
-  updateIssue,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { Actor, CurrentWork, IssueContext, IssueKey, OnIssue, WorkTask } from '../context/issue-context.ts';
@@ -63,7 +62,7 @@ export async function performOn(
   action: IssueAction,
   { at, ...actor }: HostActor,
 ): Promise<State> {
-  if (at !== null) unit.send(commandedAt(unit.tx, subject.issue, COMMAND_COLUMN[action], at ?? null));
+  if (at !== null) await commandedAt(unit.tx, subject.issue, COMMAND_COLUMN[action], at ?? null);
   const after = subject.issue.state === 'done' ? subject : await ACTIONS[action](unit, { subject, work }, actor);
   recordIssueEvent(unit, after, { status: `${action} by ${actor.type}`, details: null, actor: actor });
   const hasMoved = after.issue.state !== subject.issue.state;
@@ -90,8 +89,8 @@ const ACTIONS: Record<IssueAction, Action> = { pause, resume, unblock, retry, ca
 async function pause(unit: TransactionContext, { subject, work }: OnIssue, actor: Actor): Promise<IssueContext> {
   if (subject.issue.is_paused) return subject;
   const { tx, tenantId } = unit;
-  unit.send(setPaused(tx, tenantId, subject.issue.id, true));
-  unit.send(holdPendingTask(tx, tenantId, subject.issue.id));
+  unit.rows.setIssue(subject.issue.id, pausing(true));
+  await holdPendingTask(tx, tenantId, subject.issue.id);
   const task = work.task?.status === 'pending' ? { ...work.task, held: 'paused' as const } : work.task;
   return flagged(unit, { ...subject, issue: { ...subject.issue, is_paused: true } }, task ?? null, actor);
 }
@@ -101,9 +100,9 @@ async function resume(unit: TransactionContext, { subject, work }: OnIssue, acto
   if (!subject.issue.is_paused) return subject;
   const { tx, tenantId } = unit;
   const resumed = { ...subject, issue: { ...subject.issue, is_paused: false } };
-  unit.send(setPaused(tx, tenantId, subject.issue.id, false));
+  unit.rows.setIssue(subject.issue.id, pausing(false));
   const held = await currentHold(unit, resumed.issue);
-  unit.send(resumePendingTask(tx, tenantId, subject.issue.id, held));
+  await resumePendingTask(tx, tenantId, subject.issue.id, held);
   unit.notify('svc_tasks');
   return flagged(unit, resumed, await taskAfterResume(unit, resumed, { work, held }), actor);
 }
@@ -150,7 +149,7 @@ async function flagged(
   });
   // The next pull request of a merge train goes on at once, or this one again, which may wait for the end of the pause.
   if (after.pr) {
-    unit.send(hastenTrain(unit.tx, { tenantId: unit.tenantId, repoId: after.issue.repo_id }));
+    await hastenTrain(unit.tx, { tenantId: unit.tenantId, repoId: after.issue.repo_id });
     unit.notify('svc_projections');
   }
   await projectIssue(unit, after, [], task);
@@ -165,7 +164,7 @@ async function unblock(unit: TransactionContext, { subject, work }: OnIssue, act
   const { issue } = subject;
   if (!issue.is_blocked) return subject;
   const child = { repoId: issue.repo_id, number: issue.issue_number };
-  unit.send(resolveEdgesOf(unit.tx, unit.tenantId, child, 'operator'));
+  await resolveEdgesOf(unit.tx, unit.tenantId, child, 'operator');
   return (await moveBy(unit, subject, { cause: { trigger: 'unblocked' }, actor, work })).subject;
 }
 
@@ -182,7 +181,7 @@ async function retry(unit: TransactionContext, { subject: given, work }: OnIssue
   const taskType = taskTypeOf(workflow, from as State);
   if (!taskType) return subject;
   const task = await restarted(unit, subject, { work, taskType, from: from as State });
-  if (task && issue.auto_unblock_at !== null) unit.send(updateIssue(unit.tx, unit.tenantId, issue.id, NO_LIFT));
+  if (task && issue.auto_unblock_at !== null) unit.rows.setIssue(issue.id, NO_LIFT);
   const after = task ? { ...subject, issue: { ...issue, ...NO_LIFT } } : subject;
   await projectIssue(unit, after, [], task);
   return after;
@@ -205,7 +204,7 @@ async function restarted(
   const held = await currentHold(unit, issue);
   // While the worker of a withdrawn task may still be working, the branch is not free.
   const waits = lingering !== undefined;
-  unit.send(restartPendingTask(unit.tx, unit.tenantId, task.id, { held, waits }));
+  await restartPendingTask(unit.tx, unit.tenantId, task.id, { held, waits });
   unit.notify('svc_tasks');
   return { ...task, attempt: 0, held: waits ? task.held : held };
 }
@@ -220,8 +219,8 @@ async function cancel(unit: TransactionContext, { subject, work }: OnIssue, acto
  * close on the host has no effect.
  */
 async function reimplement(unit: TransactionContext, { subject, work }: OnIssue, actor: Actor): Promise<IssueContext> {
-  unit.send(clearReviewRemarks(unit.tx, unit.tenantId, subject.issue.id));
+  await clearReviewRemarks(unit.tx, unit.tenantId, subject.issue.id);
   const moved = await moveBy(unit, subject, { cause: { trigger: 'reimplement' }, actor, work });
-  if (subject.pr) unit.send(closePullRequest(unit.tx, unit.tenantId, subject.pr.id));
+  if (subject.pr) await closePullRequest(unit.tx, unit.tenantId, subject.pr.id);
   return moved.subject;
 }

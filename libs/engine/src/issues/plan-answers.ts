@@ -16,7 +16,6 @@ import {
   type PlanVersion,
   planCreatedAt,
   plansOfIssue,
-  updateIssue,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import type { Actor, IssueContext, IssueKey, OnIssue } from '../context/issue-context.ts';
@@ -84,10 +83,10 @@ async function applyPlanAnswer(
   { at, ...actor }: Actor & { at?: string },
 ): Promise<Answered> {
   const { kind } = answer;
-  unit.send(commandedAt(unit.tx, subject.issue, 'command_at', at ?? null));
+  await commandedAt(unit.tx, subject.issue, 'command_at', at ?? null);
   const answered = answer.text === undefined ? subject : await saveEdit(unit, subject, answer, actor);
   const version = answered.issue.plan_version;
-  if (kind === 'reject') unit.send(saveRejection(unit, answered.issue, actor));
+  if (kind === 'reject') await saveRejection(unit, answered.issue, actor);
   const edits = version === answer.version ? {} : { editsVersion: answer.version };
   recordOperation(unit, answered, actor, { action: `plan-${kind}`, version, ...edits });
   const verb = kind === 'approve' ? 'approved' : 'rejected';
@@ -112,7 +111,7 @@ async function saveEdit(
   await answerPlan(unit.tx, key, { status: 'withdrawn', by: author, reason: `edited as version ${version}` });
   const origin = { version, editsVersion: issue.plan_version, authorType: 'operator' as const, author };
   await insertPlan(unit.tx, key, { ...origin, body: text, plannedFiles: change.planned_files });
-  await updateIssue(unit.tx, unit.tenantId, issue.id, change);
+  unit.rows.setIssue(issue.id, change);
   return { ...subject, issue: { ...issue, ...change } };
 }
 

@@ -48,7 +48,7 @@ export async function moveTo(
   actor: Actor,
 ): Promise<{ from: State; to: State }> {
   const { issue } = subject;
-  unit.send(commandedAt(unit.tx, issue, 'command_at', null));
+  await commandedAt(unit.tx, issue, 'command_at', null);
   if (!hasWorkflow) throw unavailable();
   const valid = validTargets(subject.workflow, issue.state);
   if (!isState(targetState) || !valid.includes(targetState)) {
@@ -58,7 +58,7 @@ export async function moveTo(
       `Cannot move from ${issue.state} to ${targetState}. Valid targets: ${targets}`,
     );
   }
-  const free = issue.state === 'dependency-blocked' ? giveUpDependencies(unit, subject) : subject;
+  const free = issue.state === 'dependency-blocked' ? await giveUpDependencies(unit, subject) : subject;
   const moved = await moveBy(unit, free, { cause: { trigger: 'operator', target: targetState }, actor, work });
   recordOperation(unit, free, actor, { action: 'transition', from: issue.state, to: targetState });
   if (targetState === 'new') await admit(unit, moved.subject);
@@ -66,9 +66,9 @@ export async function moveTo(
 }
 
 /** Otherwise the next decision would send the issue back. */
-function giveUpDependencies(unit: TransactionContext, subject: IssueContext): IssueContext {
+async function giveUpDependencies(unit: TransactionContext, subject: IssueContext): Promise<IssueContext> {
   const child = { repoId: subject.issue.repo_id, number: subject.issue.issue_number };
-  unit.send(resolveEdgesOf(unit.tx, unit.tenantId, child, 'operator'));
+  await resolveEdgesOf(unit.tx, unit.tenantId, child, 'operator');
   return { ...subject, openDependencies: 0 };
 }
 

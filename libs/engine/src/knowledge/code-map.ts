@@ -17,13 +17,13 @@ const SCAN_EVERY_MS = 7 * DAY_MS;
 const BATCH = 500;
 
 /** Records a merged pull request: the event, and that the code map is outdated. */
-export function recordMerge(
+export async function recordMerge(
   unit: TransactionContext,
   about: EventSubject,
   { agent, prNumber }: { agent: string; prNumber: number },
-): void {
+): Promise<void> {
   recordPipelineEvent(unit, about, { eventType: 'pr_merged', agent, payload: { prNumber } });
-  unit.send(wantScan(unit.tx, unit.tenantId, about.issue.repo_id));
+  await wantScan(unit.tx, unit.tenantId, about.issue.repo_id);
 }
 
 /**

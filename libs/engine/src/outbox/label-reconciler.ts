@@ -6,7 +6,6 @@ import {
   openIssuesAfter,
   type ReconciledIssue,
   type ReconcilerCursor,
-  showIssue,
 } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
@@ -63,9 +62,9 @@ function repairLabels(engine: Engine, { tenant_id, id }: ReconciledIssue): Promi
     const swap = issue && driftOf(issue);
     if (!issue || !swap || issue.state === 'done' || (await hasOpenProjections(unit.tx, issue, ['pending', 'failed'])))
       return false;
-    queueProjections(unit, await loadIssueContext(unit, issue), [{ type: 'swapLabels', ...swap }]);
+    await queueProjections(unit, await loadIssueContext(unit, issue), [{ type: 'swapLabels', ...swap }]);
     const labels = [...issue.labels.filter((label) => !swap.remove.includes(label)), ...swap.add];
-    await showIssue(unit.tx, issue, { labels, statusComment: issue.status_comment_body });
+    unit.rows.setIssue(issue.id, { labels });
     return true;
   });
 }

@@ -11,7 +11,7 @@ import {
   statusComment,
 } from '@pipeline/domain';
 import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
-import { activeDependencies, insertProjections, lockWorkTask, showIssue, subtasksOf } from '@pipeline/store';
+import { activeDependencies, insertProjections, lockWorkTask, subtasksOf } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
 import type { IssueContext, WorkTask } from '../context/issue-context.ts';
 
@@ -36,20 +36,19 @@ export async function projectIssue(
   const actions = [...outcome];
   if (swap) actions.push({ type: 'swapLabels', ...swap });
   if (comment) actions.push(comment);
-  queueProjections(unit, subject, actions);
+  await queueProjections(unit, subject, actions);
   if (!swap && !comment) return;
   const kept = swap ? issue.labels.filter((label) => !swap.remove.includes(label)) : issue.labels;
   const labels = [...kept, ...(swap?.add ?? [])];
-  const shown = { labels, statusComment: comment?.body ?? issue.status_comment_body };
-  unit.send(showIssue(unit.tx, issue, shown));
+  unit.rows.setIssue(issue.id, { labels, status_comment_body: comment?.body ?? issue.status_comment_body });
 }
 
 /** Appends entries to the outbox of an issue, in order. A pending status comment is rewritten instead. */
-export function queueProjections(
+export async function queueProjections(
   unit: TransactionContext,
   subject: IssueContext,
   actions: readonly ProjectionAction[],
-): void {
+): Promise<void> {
   if (actions.length === 0) return;
   const { issue, repo } = subject;
   const items = actions.map((action) => {
@@ -63,7 +62,7 @@ export function queueProjections(
       idempotencyKey,
     };
   });
-  unit.send(insertProjections(unit.tx, unit.tenantId, items));
+  await insertProjections(unit.tx, unit.tenantId, items);
   unit.notify('svc_projections');
 }
 

@@ -62,13 +62,11 @@ export async function updatePresence(
     const status = presentStatus({ draining: worker.draining || ends, busy: held !== null });
     return { worker: { ...worker, status, finishing: ends }, before: worker, held };
   });
-  unit.send(
-    setPresence(
-      unit.tx,
-      unit.tenantId,
-      after.map(({ worker }) => worker),
-      alive,
-    ),
+  await setPresence(
+    unit.tx,
+    unit.tenantId,
+    after.map(({ worker }) => worker),
+    alive,
   );
   for (const { worker, before, held } of after) {
     if (before.status === 'offline') await recordReturn(unit, worker.id);

@@ -46,10 +46,6 @@ export interface ReportAnswer {
   state: State | null;
 }
 
-/** Returns whether a task of this run can end so. */
-export const isOutcomeOf = (run: RunRow, { outcome }: Report): boolean =>
-  OUTCOMES_OF[run.task_type as TaskType].includes(outcome);
-
 /**
  * Applies the outcome of a task whose claim is valid: deletes the task, stores costs and records, and applies the
  * decision or writes a dead letter. The caller closes the run.
@@ -57,12 +53,10 @@ export const isOutcomeOf = (run: RunRow, { outcome }: Report): boolean =>
  */
 export async function applyReport(unit: TransactionContext, claim: HeldClaim, body: Report): Promise<ReportAnswer> {
   const { run } = claim;
-  if (!isOutcomeOf(run, body)) {
-    const allowed = OUTCOMES_OF[run.task_type as TaskType].join(', ');
-    throw new AppError(
-      'INVALID_ARGUMENT',
-      `A ${run.task_type} task cannot end as ${body.outcome}; it may be: ${allowed}`,
-    );
+  const allowed = OUTCOMES_OF[run.task_type as TaskType];
+  if (!allowed.includes(body.outcome)) {
+    const may = allowed.join(', ');
+    throw new AppError('INVALID_ARGUMENT', `A ${run.task_type} task cannot end as ${body.outcome}; it may be: ${may}`);
   }
   return { ok: true, requeued: false, attempt: run.attempt, state: await applyOutcome(unit, claim, body) };
 }
@@ -71,8 +65,10 @@ async function applyOutcome(unit: TransactionContext, claim: HeldClaim, body: Re
   const { run } = claim;
   const { tx, tenantId } = unit;
   const actor: Actor = { type: 'agent', id: run.worker_id, agent: AGENT_OF[run.task_type as TaskType] };
-  unit.send(deleteTask(tx, tenantId, run.task_id));
-  const issue = await bookInvocations(unit, claim, body.invocations);
+  const [issue] = await Promise.all([
+    bookInvocations(unit, claim, body.invocations),
+    deleteTask(tx, tenantId, run.task_id),
+  ]);
   const owner = await saveRecords(unit, run, issue, body);
   const { task_id: taskId, task_type: taskType, attempt, worker_id: workerId } = run;
   if (issue || body.outcome === 'scanned') {

@@ -1,5 +1,5 @@
 import { formatSlug } from '@pipeline/domain';
-import { dueAutoUnblocks, lockIssue, updateIssue } from '@pipeline/store';
+import { dueAutoUnblocks, lockIssue } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
 import { countHandled } from '../context/handle-each.ts';
 import type { Actor } from '../context/issue-context.ts';
@@ -33,7 +33,7 @@ function lift(engine: Engine, tenantId: number, issueId: number): Promise<string
     if (!issue || issue.auto_unblock_at === null) return null;
     if (issue.state === 'failure-blocked' && issue.block_classification === 'quota') {
       const over = { auto_unblock_at: null };
-      await updateIssue(unit.tx, tenantId, issueId, over);
+      unit.rows.setIssue(issueId, over);
       const subject = await loadIssueContext(unit, { ...issue, ...over });
       await moveBy(unit, subject, { cause: { trigger: 'unblocked' }, actor: QUOTA });
       return formatSlug(subject.repo);
@@ -41,12 +41,12 @@ function lift(engine: Engine, tenantId: number, issueId: number): Promise<string
     const { autoUnblockTransient, maxAutoUnblocksPerIssue } = unit.settings.selfHealing;
     const allowed = autoUnblockTransient && issue.auto_unblock_count < maxAutoUnblocksPerIssue;
     if (!allowed || issue.state !== 'failure-blocked') {
-      await updateIssue(unit.tx, tenantId, issueId, { auto_unblock_at: null });
+      unit.rows.setIssue(issueId, { auto_unblock_at: null });
       return null;
     }
     const count = issue.auto_unblock_count + 1;
     const counted = { auto_unblock_count: count, auto_unblock_at: null };
-    await updateIssue(unit.tx, tenantId, issueId, counted);
+    unit.rows.setIssue(issueId, counted);
     const subject = await loadIssueContext(unit, { ...issue, ...counted });
     await moveBy(unit, subject, { cause: { trigger: 'unblocked' }, actor: TRANSIENT });
     return formatSlug(subject.repo);

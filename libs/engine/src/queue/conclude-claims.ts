@@ -1,5 +1,5 @@
 import { ANY_AGENT, AppError, isUsedUp, roundUsd, type TaskPayload } from '@pipeline/domain';
-import { type Claimed, closeRun, putBackTask } from '@pipeline/store';
+import { type Claimed, closingRun, putBackTask } from '@pipeline/store';
 import { type Engine, inTenant } from '../context/context.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
 import { currentHold } from '../costs/holds.ts';
@@ -82,7 +82,7 @@ export async function returnClaim(engine: Engine, token: ClaimToken): Promise<bo
   try {
     await withClaim(engine, token, async (unit, { run, issue }) => {
       const { tx, tenantId } = unit;
-      await closeRun(tx, tenantId, run.id, { status: 'lost' });
+      unit.rows.setRun(run.id, closingRun({ status: 'lost' }));
       const held = await currentHold(unit, issue);
       await putBackTask(tx, tenantId, run.task_id, { attempt: run.attempt, held });
       if (held === 'budget' && issue) await projectIssue(unit, await loadIssueContext(unit, issue));

@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { Invocation, TaskType } from '@pipeline/domain';
-import { closeRun, type HeldTask, type RunRow } from '@pipeline/store';
+import type { Invocation } from '@pipeline/domain';
+import { closingRun, type RunEnd, type RunRow } from '@pipeline/store';
 import type { Engine, TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { bookInvocations } from '../costs/book-invocations.ts';
 import { updatePresence } from '../presence/worker-status.ts';
 import type { ClaimToken } from './claim-types.ts';
 import { withClaim } from './with-claim.ts';
-
-type RunEnd = Parameters<typeof closeRun>[3];
 
 /**
  * Ends a claim with the worker's last request: closes its run and stores the response. The same token and body again
@@ -29,8 +27,9 @@ export function endClaim<T extends object>(
     token,
     async (unit, claim) => {
       const { answer, end } = await work(unit, claim);
-      unit.send(closeRun(unit.tx, unit.tenantId, claim.run.id, { ...end, report: { hash, answer } }));
-      await updateWorkersOf(unit, [claim]);
+      unit.rows.setRun(claim.run.id, closingRun({ ...end, report: { hash, answer } }));
+      const { worker, around } = claim;
+      if (worker) await updatePresence(unit, [{ worker, held: around?.held ?? null }], { alive: true });
       return answer;
     },
     {
@@ -41,38 +40,8 @@ export function endClaim<T extends object>(
   );
 }
 
-/**
- * Updates the status of the workers whose claims end.
- * @param going valid claims that were read with them and do not end.
- */
-export async function updateWorkersOf(
-  unit: TransactionContext,
-  ended: readonly HeldClaim[],
-  going: readonly HeldClaim[] = [],
-): Promise<void> {
-  const workers = new Map(
-    ended.flatMap(({ worker, around }) => {
-      if (!worker) return [];
-      const held = around?.held ?? shownTask(going.find(({ run }) => run.worker_id === worker.id));
-      return [[worker.id, { worker, held }] as const];
-    }),
-  );
-  await updatePresence(unit, [...workers.values()], { alive: true });
-}
-
-const shownTask = (claim: HeldClaim | undefined): HeldTask | null =>
-  claim?.around
-    ? {
-        id: claim.run.task_id,
-        task_type: claim.run.task_type as TaskType,
-        issue_number: claim.run.issue_number,
-        owner: claim.around.context.repo.owner,
-        name: claim.around.context.repo.name,
-      }
-    : null;
-
-export const bodyHash = (body: object): string => createHash('sha256').update(JSON.stringify(body)).digest('hex');
+const bodyHash = (body: object): string => createHash('sha256').update(JSON.stringify(body)).digest('hex');
 
 /** The stored response to the request that ended the run; undefined for another request. */
-export const storedAnswer = <T>(run: RunRow, hash: string): T | undefined =>
+const storedAnswer = <T>(run: RunRow, hash: string): T | undefined =>
   run.report_hash === hash ? (run.report_answer as unknown as T) : undefined;

@@ -11,7 +11,7 @@ import {
   type TaskType,
   type WorkTaskType,
 } from '@pipeline/domain';
-import { countSameFailures, deleteTask, type RunRow, taskById, updateIssue } from '@pipeline/store';
+import { countSameFailures, deleteTask, type RunRow, taskById } from '@pipeline/store';
 import type { Engine, TransactionContext } from '../context/context.ts';
 import type { Actor, HeldClaim, IssueContext } from '../context/issue-context.ts';
 import { loadIssueContext } from '../context/load-issue.ts';
@@ -82,7 +82,7 @@ async function settleFailure(
 ): Promise<boolean> {
   const taskType = run.task_type as TaskType;
   const task = await taskById(unit.tx, unit.tenantId, run.task_id);
-  unit.send(deleteTask(unit.tx, unit.tenantId, run.task_id));
+  await deleteTask(unit.tx, unit.tenantId, run.task_id);
   if (!issue && !isSideTask(taskType)) return false;
   recordTaskEvent(unit, subjectOfRun(run, issue), 'task_failed', {
     taskId: run.task_id,
@@ -144,7 +144,7 @@ async function retryWork(
   const { issue } = subject;
   const waited = issue.quota_waited_ms + (held === 'quota' ? delayMs : 0);
   const change = { last_error: errorMessage, quota_waited_ms: waited };
-  unit.send(updateIssue(unit.tx, unit.tenantId, issue.id, change));
+  unit.rows.setIssue(issue.id, change);
   const retry = { workId, attempt, held, delayMs, comparedAgent };
   const task = await enqueueWork(unit, subject, { taskType, retry });
   await projectIssue(unit, { ...subject, issue: { ...issue, ...change } }, [], task);

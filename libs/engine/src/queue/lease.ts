@@ -19,7 +19,7 @@ export async function start(engine: Engine, token: ClaimToken): Promise<string> 
   return (
     started?.lease_expires_at ??
     withClaim(engine, token, async (unit, { run }) => {
-      unit.send(updateTask(unit.tx, unit.tenantId, run.task_id, 'started'));
+      await updateTask(unit.tx, unit.tenantId, run.task_id, 'started');
       return run.lease_expires_at;
     })
   );

@@ -1,5 +1,5 @@
 import { cappedText, type Invocation, isSideTask } from '@pipeline/domain';
-import { insertMessages, type MessageInput, repoById, updateIssue, updateTask } from '@pipeline/store';
+import { insertMessages, type MessageInput, repoById, updateTask } from '@pipeline/store';
 import type { Engine } from '../context/context.ts';
 import { bookInvocations } from '../costs/book-invocations.ts';
 import { publishIssueStatus, recordIssueEvent } from '../records/records.ts';
@@ -21,7 +21,7 @@ const MAX_CONTENT = 65_536;
 /** Records the progress of a task: the issue's current status, a timeline entry, and its cost so far. */
 export function progress(engine: Engine, token: ClaimToken, said: Progress): Promise<void> {
   return withClaim(engine, token, async (unit, { run, issue }) => {
-    unit.send(updateTask(unit.tx, unit.tenantId, run.task_id, 'progress'));
+    await updateTask(unit.tx, unit.tenantId, run.task_id, 'progress');
     await bookInvocations(unit, { run, issue }, said.invocations);
     if (!issue) return;
     const actor = { type: 'agent' as const, id: run.worker_id, agent: run.agent };
@@ -29,7 +29,7 @@ export function progress(engine: Engine, token: ClaimToken, said: Progress): Pro
     recordIssueEvent(unit, { issue }, { status: said.status, details, actor });
     // Only tasks that move the issue set its status.
     if (isSideTask(run.task_type)) return;
-    unit.send(updateIssue(unit.tx, unit.tenantId, issue.id, { current_status: said.status }));
+    unit.rows.setIssue(issue.id, { current_status: said.status });
     unit.dirtyIssues.minor.add(issue.id);
     const repo = await repoById(unit.tx, unit.tenantId, issue.repo_id);
     publishIssueStatus(unit, { issue, repo }, { status: said.status, actor });
@@ -43,7 +43,7 @@ export function recordMessages(
   items: readonly Omit<MessageInput, 'truncated'>[],
 ): Promise<number> {
   return withClaim(engine, token, async (unit, { run }) => {
-    unit.send(updateTask(unit.tx, unit.tenantId, run.task_id, 'progress'));
+    await updateTask(unit.tx, unit.tenantId, run.task_id, 'progress');
     return insertMessages(unit.tx, unit.tenantId, run, items.map(cut));
   });
 }

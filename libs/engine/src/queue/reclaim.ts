@@ -1,7 +1,7 @@
 import { attemptAfterLoss, type ErrorClass, isSideTask, MINUTE_MS, type TaskType } from '@pipeline/domain';
 import {
   claimsOfWorker,
-  closeRun,
+  closingRun,
   deleteTask,
   dueHeldTasks,
   expiredClaims,
@@ -14,7 +14,6 @@ import {
   releaseHeldTask,
   stalledClaims,
   type TaskRef,
-  updateIssue,
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { countHandled } from '../context/handle-each.ts';
@@ -97,7 +96,7 @@ export async function reclaimLocked(
   if (issue) unit.dirtyIssues.changed.add(issue.id);
   const errorClass = how.errorClass ?? 'transient';
   const fingerprint = task.stalled_since === null ? 'worker-lost' : 'no-progress';
-  await closeRun(tx, tenantId, run.id, { status: 'lost', error: { message: why, class: errorClass, fingerprint } });
+  unit.rows.setRun(run.id, closingRun({ status: 'lost', error: { message: why, class: errorClass, fingerprint } }));
   const taskType = task.task_type as TaskType;
   const fact = { taskId: task.id, taskType, attempt: task.attempt, workerId: run.worker_id, error: why };
   if (issue || isSideTask(taskType)) recordTaskEvent(unit, subjectOfRun(run, issue), 'task_reclaimed', fact);
@@ -137,7 +136,7 @@ async function requeue(
   { task, attempt, why }: { task: LockedClaim; attempt: number; why: string },
 ): Promise<void> {
   const { tx, tenantId } = unit;
-  if (issue && !isSideTask(task.task_type)) await updateIssue(tx, tenantId, issue.id, { last_error: why });
+  if (issue && !isSideTask(task.task_type)) unit.rows.setIssue(issue.id, { last_error: why });
   await putBackTask(tx, tenantId, task.id, { attempt, held: await currentHold(unit, issue) });
   unit.notify('svc_tasks');
 }

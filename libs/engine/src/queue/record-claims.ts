@@ -16,7 +16,6 @@ import {
   type IssueRow,
   lockClaims,
   type RunRow,
-  setHeadOfRun,
   type WorkerRow,
 } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
@@ -60,7 +59,7 @@ export async function recordClaims(
   for (const [at, { row }] of claims.entries()) {
     const headSha = payloads[at]?.payload.pr?.headSha;
     // The worker's report on the pull request applies to this commit, whatever is pushed meanwhile.
-    if (headSha) unit.send(setHeadOfRun(tx, tenantId, { runId: row.run_id, headSha }));
+    if (headSha) unit.rows.setRun(row.run_id, { head_sha: headSha });
   }
   const recorded = payloads.map((each, at) => ({ ...each, worker: locked.get(claims[at]?.row.run_id ?? 0)?.worker }));
   await presentClaimers(unit, [...locked.values()], recorded);

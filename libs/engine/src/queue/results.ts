@@ -16,8 +16,6 @@ import {
   insertPlan,
   insertRemarks,
   repoByKey,
-  setPlan,
-  setSubmittedFiles,
   splitFactsOf,
   updatePullRequest,
   upsertEdge,
@@ -41,11 +39,11 @@ export async function applyResult(
 ): Promise<{ subject: IssueContext; outcome: Outcome }> {
   switch (reported.outcome) {
     case 'planned':
-      return { subject: savePlan(unit, subject, reported.result), outcome: reported };
+      return { subject: await savePlan(unit, subject, reported.result), outcome: reported };
     case 'submitted':
-      return { subject: saveSubmission(unit, subject, reported.result, claimedHead), outcome: reported };
+      return { subject: await saveSubmission(unit, subject, reported.result, claimedHead), outcome: reported };
     case 'changes-requested':
-      saveReview(unit, subject, reported.result);
+      await saveReview(unit, subject, reported.result);
       return { subject, outcome: reported };
     case 'split':
       return { subject, outcome: await limitSplit(unit, subject, reported) };
@@ -57,11 +55,11 @@ export async function applyResult(
 }
 
 /** Saves a plan. Where the workflow requires an approval, it becomes a version that a person has to approve. */
-function savePlan(
+async function savePlan(
   unit: TransactionContext,
   subject: IssueContext,
   { plan, plannedFiles }: Result<'planned'>,
-): IssueContext {
+): Promise<IssueContext> {
   const { issue } = subject;
   const isRequired = requiresPlanApproval(subject.workflow);
   const version = issue.plan_version + (isRequired ? 1 : 0);
@@ -70,13 +68,13 @@ function savePlan(
   const key = { tenantId: unit.tenantId, issueId: issue.id };
   if (issue.plan_status === 'pending') {
     const withdrawn = { status: 'withdrawn', by: AGENT_OF.plan, reason: 'a newer plan was reported' } as const;
-    unit.send(answerPlan(unit.tx, key, withdrawn));
+    await answerPlan(unit.tx, key, withdrawn);
   }
   if (isRequired) {
     const origin = { version, editsVersion: null, authorType: 'agent' as const, author: AGENT_OF.plan };
-    unit.send(insertPlan(unit.tx, key, { ...origin, body: plan, plannedFiles }));
+    await insertPlan(unit.tx, key, { ...origin, body: plan, plannedFiles });
   }
-  unit.send(setPlan(unit.tx, unit.tenantId, subject.issue.id, change));
+  unit.rows.setIssue(issue.id, change);
   return { ...subject, issue: { ...subject.issue, ...change } };
 }
 
@@ -86,35 +84,39 @@ function savePlan(
  * @throws AppError INVALID_ARGUMENT for a branch other than the one issued with the claim: its pull request may belong to
  * another issue or to a person.
  */
-function saveSubmission(
+async function saveSubmission(
   unit: TransactionContext,
   subject: IssueContext,
   result: Result<'submitted'>,
   claimedHead: string | null,
-): IssueContext {
+): Promise<IssueContext> {
   const branch = branchOf(subject.issue.issue_number);
   if (result.branch !== branch) {
     const problem = `result.branch: ${result.branch} is not the branch of this task; push the work to ${branch}`;
     throw new AppError('INVALID_ARGUMENT', problem);
   }
-  unit.send(clearReviewRemarks(unit.tx, unit.tenantId, subject.issue.id));
-  unit.send(setSubmittedFiles(unit.tx, unit.tenantId, subject.issue.id, result.changedFiles));
+  await clearReviewRemarks(unit.tx, unit.tenantId, subject.issue.id);
+  unit.rows.setIssue(subject.issue.id, { submitted_files: result.changedFiles });
   const issue = { ...subject.issue, submitted_files: result.changedFiles };
   if (subject.pr?.head_ref !== branch) return { ...subject, issue };
   const isReported = claimedHead !== null && subject.pr.head_sha !== claimedHead;
   const headSha = isReported ? subject.pr.head_sha : result.headSha;
   const change = { head_sha: headSha, changed_files: result.changedFiles };
-  unit.send(updatePullRequest(unit.tx, unit.tenantId, subject.pr.id, change));
+  await updatePullRequest(unit.tx, unit.tenantId, subject.pr.id, change);
   return { ...subject, issue, pr: { ...subject.pr, ...change } };
 }
 
-function saveReview(unit: TransactionContext, subject: IssueContext, result: Result<'changes-requested'>): void {
+async function saveReview(
+  unit: TransactionContext,
+  subject: IssueContext,
+  result: Result<'changes-requested'>,
+): Promise<void> {
   const author = 'reviewer';
   const comments = [
     { kind: 'review' as const, author, body: result.body },
     ...result.comments.map((comment) => ({ kind: 'review' as const, author, ...comment })),
   ];
-  unit.send(insertRemarks(unit.tx, unit.tenantId, subject.issue.id, comments));
+  await insertRemarks(unit.tx, unit.tenantId, subject.issue.id, comments);
 }
 
 /** A split within its limits, with labels that its subtasks may have; else a question to a person. */

@@ -64,6 +64,8 @@ async function checkAndRun<T>(
 async function releaseCancelled(unit: TransactionContext, run: RunRow): Promise<void> {
   const { perIssueUsd } = unit.settings.costLimits;
   const claim = { tokenHashes: [run.claim_token_hash], tokenId: null };
+  // It reads the cost of the issue.
+  await unit.rows.write();
   const released = await releaseHandovers(unit.tx, unit.tenantId, claim, perIssueUsd);
   if (released > 0) unit.notify('svc_tasks');
   await updateWorkerStatus(unit, run.worker_id, { alive: true });

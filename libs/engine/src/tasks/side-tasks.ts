@@ -56,15 +56,15 @@ export async function enqueueRetrospect(
 ): Promise<void> {
   const { tx, tenantId } = unit;
   if (how.wasPaused) {
-    unit.send(resumePendingTask(tx, tenantId, issue.id, await currentHold(unit, issue)));
+    await resumePendingTask(tx, tenantId, issue.id, await currentHold(unit, issue));
     unit.notify('svc_tasks');
   }
   if (!how.merged && issue.plan === null && !pr) return;
   const before = ending.hasRetrospect ? await lockRetrospect(tx, tenantId, issue.id) : undefined;
   if (before?.status === 'pending') return;
   if (before) {
-    unit.send(deleteTask(tx, tenantId, before.id));
-    if (before.run_id !== null) unit.send(cancelRun(tx, tenantId, before.run_id));
+    await deleteTask(tx, tenantId, before.id);
+    if (before.run_id !== null) await cancelRun(tx, tenantId, before.run_id);
   }
   await enqueueSide(unit, { taskType: 'retrospect', repoId: issue.repo_id, issue });
 }

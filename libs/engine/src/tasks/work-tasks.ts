@@ -25,9 +25,9 @@ export async function replaceWorkTask(
   { task, lingering }: CurrentWork,
 ): Promise<WorkTask | null> {
   const { tx, tenantId } = unit;
-  if (task) unit.send(deleteTask(tx, tenantId, task.id));
+  if (task) await deleteTask(tx, tenantId, task.id);
   if (task?.run_id == null) return taskType && enqueueWork(unit, subject, { taskType, lingering });
-  unit.send(cancelRun(tx, tenantId, task.run_id));
+  await cancelRun(tx, tenantId, task.run_id);
   claimEnded(unit, subject);
   // The closed run is the one whose worker may still be working.
   return taskType && enqueueWork(unit, subject, { taskType });
@@ -77,7 +77,7 @@ export async function enqueueWork(
     handoverRunId: lingering?.id ?? null,
     comparedAgent: order.retry?.comparedAgent ?? comparedAgentOf(repo.compare, compared),
   };
-  unit.send(enqueueTasks(unit.tx, unit.tenantId, [row]));
+  await enqueueTasks(unit.tx, unit.tenantId, [row]);
   recordTaskEvent(unit, subject, 'task_enqueued', {
     taskId: id,
     taskType: order.taskType,

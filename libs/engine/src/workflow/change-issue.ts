@@ -7,15 +7,7 @@ import {
   planStatusAfter,
   stateBit,
 } from '@pipeline/domain';
-import {
-  answerPlan,
-  clearPlanRejections,
-  enterState,
-  type IssueRow,
-  setPlanStatus,
-  setStop,
-  settleSiIssue,
-} from '@pipeline/store';
+import { answerPlan, clearPlanRejections, enteringState, type IssueRow, settleSiIssue } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
 import type { Actor, CurrentWork, IssueContext } from '../context/issue-context.ts';
 import { recordPipelineEvent, recordTransition } from '../records/records.ts';
@@ -41,12 +33,12 @@ export interface TransitionMetadata {
 }
 
 /** The issue enters the state of a decision: its row, the transition, and the records of both. */
-export function changeState(
+export async function changeState(
   unit: TransactionContext,
   subject: IssueContext,
   decision: Decision,
   { actor, stop = {} }: TransitionMetadata,
-): IssueContext {
+): Promise<IssueContext> {
   const { issue } = subject;
   const forced = decision.trigger === 'operator';
   recordTransition(unit, subject, { to: decision.to, trigger: decision.trigger, forced }, actor);
@@ -63,8 +55,8 @@ export function changeState(
     quota_waited_ms: isStillWaiting(decision, actor) ? issue.quota_waited_ms : 0,
   };
   const liftMs = stop.quotaMs ?? autoUnblockIn(unit, issue, change);
-  unit.send(enterState(unit.tx, issue, change, liftMs));
-  const planStatus = settlePlan(unit, issue, decision, actor) ?? issue.plan_status;
+  unit.rows.setIssue(issue.id, enteringState(change, liftMs));
+  const planStatus = (await settlePlan(unit, issue, decision, actor)) ?? issue.plan_status;
   const moved = {
     ...subject,
     issue: { ...issue, ...change, ...enteredAt(issue.now, liftMs), plan_status: planStatus },
@@ -72,7 +64,7 @@ export function changeState(
   if (decision.isBlocked !== issue.is_blocked) recordBlock(unit, moved, issue.block_reason, actor);
   if (decision.to === 'done' || issue.state === 'done') {
     const place = { repoId: issue.repo_id, number: issue.issue_number };
-    unit.send(settleSiIssue(unit.tx, unit.tenantId, place, decision.to === 'done'));
+    await settleSiIssue(unit.tx, unit.tenantId, place, decision.to === 'done');
   }
   return moved;
 }
@@ -130,7 +122,7 @@ export function updateStop(
     ...lastErrorOf(issue, { lastError: stop.lastError ?? issue.last_error }),
     auto_unblock_at: liftAfter(unit, issue, { block_classification, quotaMs: stop.quotaMs }),
   };
-  unit.send(setStop(unit.tx, issue, change));
+  unit.rows.setIssue(issue.id, change);
   return { ...subject, issue: { ...issue, ...change } };
 }
 
@@ -167,19 +159,19 @@ function recordBlock(unit: TransactionContext, moved: IssueContext, reasonBefore
  * Ends the wait of a pending plan when its issue moves on, however it does. Issues without a pending plan cost nothing.
  * @returns the new status of the plan; null = it is unchanged.
  */
-function settlePlan(
+async function settlePlan(
   unit: TransactionContext,
   { id: issueId, plan_status: before }: IssueRow,
   { to, trigger }: Pick<Decision, 'to' | 'trigger'>,
   actor: Actor,
-): PlanStatus | null {
+): Promise<PlanStatus | null> {
   if (before !== 'pending') return null;
   const status = planStatusAfter(to, trigger);
   if (status === 'pending') return null;
   const { tx, tenantId } = unit;
   const by = actor.id ?? actor.agent ?? actor.type;
-  unit.send(answerPlan(tx, { tenantId, issueId }, { status, by, reason: actor.reason ?? null }));
-  unit.send(setPlanStatus(tx, tenantId, issueId, status));
-  if (status === 'approved') unit.send(clearPlanRejections(tx, tenantId, issueId));
+  await answerPlan(tx, { tenantId, issueId }, { status, by, reason: actor.reason ?? null });
+  unit.rows.setIssue(issueId, { plan_status: status });
+  if (status === 'approved') await clearPlanRejections(tx, tenantId, issueId);
   return status;
 }

@@ -117,15 +117,15 @@ export async function advance(
 ): Promise<IssueContext> {
   const work = by.passing ? null : (by.work ?? (await lockCurrentWork(unit, subject.issue.id)));
   const moved =
-    decision.kind === 'move' ? changeState(unit, subject, decision, by) : updateStop(unit, subject, decision, by);
+    decision.kind === 'move' ? await changeState(unit, subject, decision, by) : updateStop(unit, subject, decision, by);
   // An approval that outlives a push waits for the merge of the new head; the merge of the old one is discarded.
-  if (decision.kind === 'move' || decision.trigger === 'head-moved') withdraw(unit, subject, decision);
-  if (isReviewable(decision.from)) hasten(unit, subject);
-  if (decision.approval && subject.pr) recordApproval(unit, subject.pr, decision.approval, by);
+  if (decision.kind === 'move' || decision.trigger === 'head-moved') await withdraw(unit, subject, decision);
+  if (isReviewable(decision.from)) await hasten(unit, subject);
+  if (decision.approval && subject.pr) await recordApproval(unit, subject.pr, decision.approval, by);
   const task = work && (await replaceWorkTask(unit, moved, decision.nextTask, work));
   if (decision.kind === 'move' && decision.to === 'done') await end(unit, moved, decision, subject.issue.is_paused);
   const actions = [...decision.projections, ...closingActions(moved, decision)];
-  if (work === null) queueProjections(unit, moved, actions);
+  if (work === null) await queueProjections(unit, moved, actions);
   else await projectIssue(unit, moved, actions, task);
   return moved;
 }
@@ -141,9 +141,9 @@ async function end(
   wasPaused: boolean,
 ): Promise<void> {
   const { issue } = done;
-  unit.send(actedNow(unit.tx, issue));
+  await actedNow(unit.tx, issue);
   const by = isAccepting(trigger) ? 'merged' : 'cancelled';
-  unit.send(resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: issue.issue_number }, by));
+  await resolveEdgesAtEnd(unit.tx, unit.tenantId, { repoId: issue.repo_id, number: issue.issue_number }, by);
   // Issues that waited for it, and tracks whose place it occupied, go on.
   unit.notify('svc_cache');
   await settleFindings(unit, done);
@@ -151,21 +151,21 @@ async function end(
 }
 
 /** The pull request may have left its place in the merge train of its repo: the next one goes on at once. */
-function hasten(unit: TransactionContext, { issue, repo }: IssueContext): void {
+async function hasten(unit: TransactionContext, { issue, repo }: IssueContext): Promise<void> {
   if (repo.merge_train !== 'serial') return;
-  unit.send(hastenTrain(unit.tx, { tenantId: unit.tenantId, repoId: issue.repo_id }));
+  await hastenTrain(unit.tx, { tenantId: unit.tenantId, repoId: issue.repo_id });
   unit.notify('svc_projections');
 }
 
 /** Records the approved commit and its approver: the merge names it. */
-function recordApproval(
+async function recordApproval(
   unit: TransactionContext,
   pr: PullRequestRow,
   { sha, source }: Approval,
   { actor, reviewId }: TransitionMetadata,
-): void {
+): Promise<void> {
   const by = (source === 'agent' ? actor.agent : actor.id) ?? actor.type;
-  unit.send(setApproval(unit.tx, unit.tenantId, pr.id, { sha, source, by, reviewId: reviewId ?? null }));
+  await setApproval(unit.tx, unit.tenantId, pr.id, { sha, source, by, reviewId: reviewId ?? null });
 }
 
 /**
@@ -173,7 +173,7 @@ function recordApproval(
  * of an issue that is no longer split, the close of a reopened one. A pull request that was never opened is replaced by
  * that of a newer submission: a refused one would hold up its lane.
  */
-function withdraw(unit: TransactionContext, { issue }: IssueContext, decision: Decision): void {
+async function withdraw(unit: TransactionContext, { issue }: IssueContext, decision: Decision): Promise<void> {
   const { from, to, trigger } = decision;
   const unwanted: OutdatedAction[] = [];
   if (from === 'merge-pending' && trigger !== 'merged') unwanted.push('mergePR');
@@ -183,7 +183,7 @@ function withdraw(unit: TransactionContext, { issue }: IssueContext, decision: D
   if (from === 'done' && trigger === 'reopened') unwanted.push('closeIssue');
   // If it was closed on the host before the reopening was written there, it would otherwise stay open.
   if (to === 'done') unwanted.push('reopenIssue');
-  if (unwanted.length > 0) unit.send(withdrawProjections(unit.tx, issue, unwanted));
+  if (unwanted.length > 0) await withdrawProjections(unit.tx, issue, unwanted);
 }
 
 /** The transition that asks a person. */

@@ -1,5 +1,5 @@
 import { type Cause, type Decision, endsRounds, roundLimit, roundOf } from '@pipeline/domain';
-import { setRounds } from '@pipeline/store';
+import { jsonb } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
 import { type Actor, ENGINE, type IssueContext } from '../context/issue-context.ts';
 import type { TransitionMetadata } from './change-issue.ts';
@@ -28,7 +28,7 @@ export function countRound(
   const begun = issue.rounds[edge] ?? 0;
   if (begun >= repo.max_rounds) return { subject, limit: limitOf(edge, repo.max_rounds, actor) };
   const rounds = { ...issue.rounds, [edge]: begun + 1 };
-  unit.send(setRounds(unit.tx, unit.tenantId, issue.id, rounds));
+  unit.rows.setIssue(issue.id, { rounds: jsonb(rounds) as never });
   return { subject: { ...subject, issue: { ...issue, rounds } }, limit: null };
 }
 
@@ -36,7 +36,7 @@ export function countRound(
 export function restartRounds(unit: TransactionContext, subject: IssueContext): IssueContext {
   const { issue } = subject;
   if (Object.keys(issue.rounds).length === 0) return subject;
-  unit.send(setRounds(unit.tx, unit.tenantId, issue.id, {}));
+  unit.rows.setIssue(issue.id, { rounds: jsonb({}) as never });
   return { ...subject, issue: { ...issue, rounds: {} } };
 }
 

@@ -35,7 +35,7 @@ beforeEach(async () => {
   round += 1;
   at(0);
   alerts = DEFAULT_SETTINGS.alerts;
-  await sql`truncate issues, tasks, runs, alerts, dead_letters, projections, daily_spend, workers cascade`.execute(
+  await sql`truncate issues, tasks, runs, alerts, dead_letters, projections, cost_sums, cost_events, workers cascade`.execute(
     database.db,
   );
   await database.db.updateTable('repos').set({ enabled: false }).execute();
@@ -294,21 +294,31 @@ describe('detectors', () => {
   });
 
   test('cost_anomaly: a day far beyond the mean of the week, from a minimum on', async () => {
-    const spend = (day: string, usd: number) =>
+    const of = { tenant_id: bench.tenantId, repo_id: bench.repo.id, agent: 'developer', model: 'large' };
+    const noTokens = { input_tokens: 0, output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0 };
+    const noCalls = { ...noTokens, provider: 'p', invocations: 0, max_turns: 0, no_progress: 0 };
+    const spendBefore = (day: string, usd: number) =>
       database.db
-        .insertInto('daily_spend')
-        .values({ tenant_id: bench.tenantId, day, spent_usd: usd, last_repo_id: bench.repo.id })
-        .onConflict((c) => c.columns(['tenant_id', 'day']).doUpdateSet({ spent_usd: usd }))
+        .insertInto('cost_sums')
+        .values({ ...of, ...noCalls, grain: 'day', at: `${day}T00:00:00Z`, usd })
         .execute();
-    for (const day of ['2026-02-23', '2026-02-24']) await spend(day, 14);
-    await spend('2026-03-01', 100);
+    const spendToday = async (usd: number) => {
+      await database.db.deleteFrom('cost_events').execute();
+      const call = { run_id: 1, invocation_index: 0, amount_usd: usd, created_at: '2026-03-01T00:00:00Z' };
+      await database.db
+        .insertInto('cost_events')
+        .values({ ...of, ...call })
+        .execute();
+    };
+    for (const day of ['2026-02-23', '2026-02-24']) await spendBefore(day, 14);
+    await spendToday(100);
     await look();
     expect(await open()).toEqual([]);
-    await spend('2026-02-28', 14);
-    await spend('2026-03-01', 18);
+    await spendBefore('2026-02-28', 14);
+    await spendToday(18);
     await look();
     expect(await open()).toEqual([]);
-    await spend('2026-03-01', 18.01);
+    await spendToday(18.01);
     await look();
     expect((await open())[0]).toMatchObject({
       detector: 'cost_anomaly',
@@ -362,12 +372,12 @@ test('an open alert is rewritten only to refresh its value', async () => {
 
 test('a failing detector does not affect the others, and is named', async () => {
   at(5);
-  await database.db.schema.alterTable('daily_spend').renameTo('daily_spend_away').execute();
+  await database.db.schema.alterTable('cost_sums').renameTo('cost_sums_away').execute();
   try {
     const failed = await runDetectors(bench.engine, NOTHING, { refresh: false });
     expect(failed.map(({ detector }) => detector)).toEqual(['cost_anomaly']);
     expect(await detectors()).toEqual(['worker_stalled']);
   } finally {
-    await database.db.schema.alterTable('daily_spend_away').renameTo('daily_spend').execute();
+    await database.db.schema.alterTable('cost_sums_away').renameTo('cost_sums').execute();
   }
 });

@@ -203,7 +203,7 @@ describe('costs', () => {
     expect(await stored()).toEqual([{ cost_usd: null }, { cost_usd: 3 }, { cost_usd: 0 }]);
     expect(await counts()).toEqual({ todayUsd: 3, counted: Array(6).fill(1) });
     expect((await tenantBudgets(bench.engine)).tenants).toMatchObject([
-      { unreportedCostsToday: 2, unreportedCostsMonth: 2 },
+      { unreportedCostsToday: 1, unreportedCostsMonth: 1 },
     ]);
     const issue = database.db.selectFrom('issues').select('unreported_costs').where('tenant_id', '=', bench.tenantId);
     expect(await issue.executeTakeFirst()).toEqual({ unreported_costs: 1 });

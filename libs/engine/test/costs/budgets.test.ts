@@ -9,7 +9,7 @@ import {
   report,
   transitionIssue,
 } from '@pipeline/engine';
-import { inTransaction, lockToday } from '@pipeline/store';
+import { spentToday, toldToday } from '@pipeline/store';
 import { ALL_TASKS, applyHostIssue, drain, goodOutcome, hostIssue, makeBench, paid, refOf, take } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
@@ -66,7 +66,7 @@ describe('an unreported cost', () => {
     limits({ dailyUsd: 10, perIssueUsd: 5 });
     await spendUnreported();
     expect(await holds()).toEqual({ 1: null, 2: null });
-    expect(await inTransaction(database.db, (tx) => lockToday(tx, bench.tenantId))).toBeUndefined();
+    expect(await spentToday(database.db, bench.tenantId)).toBe(0);
     expect(await bench.issue(1)).toMatchObject({ cost_usd: 0, unreported_costs: 1 });
     await spend(5);
     await spend(5);
@@ -206,8 +206,9 @@ describe('the day of a tenant', () => {
         }),
       ),
     );
-    const day = await inTransaction(database.store.tenant, (tx) => lockToday(tx, bench.tenantId));
-    expect(day).toMatchObject({ spent_usd: 10, told_percent: 100 });
+    await enforceBudgets(bench.engine);
+    expect(await spentToday(database.db, bench.tenantId)).toBe(10);
+    expect(await toldToday(database.db, bench.tenantId)).toBe(100);
     expect(await events()).toEqual([80, 90, 100].map((percent) => ({ percent, scope: 'day' })));
   });
 

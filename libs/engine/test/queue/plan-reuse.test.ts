@@ -35,8 +35,8 @@ test('no statement of a claim, a start, a heartbeat or a report is planned again
       'task-payload',
       'start-task',
       'extend-leases',
-      'lock-free-claims',
-      'claim-contexts',
+      'lock-claim-and-worker',
+      'claim-context',
     ]),
   );
   expect(often.filter(({ custom }) => custom > CUSTOM_AT_FIRST)).toEqual([]);

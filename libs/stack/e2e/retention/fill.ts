@@ -151,8 +151,6 @@ async function finish(client: pg.Client, nextId: number): Promise<void> {
     where (tenant_id, id) in (select tenant_id, id from runs order by id limit 1)`);
   await client.query(`insert into issue_counts (tenant_id, repo_id, state, is_paused, is_blocked, n, writes)
     select tenant_id, repo_id, state, is_paused, is_blocked, count(*), count(*) from issue_list group by 1, 2, 3, 4, 5`);
-  await client.query(`insert into daily_spend (tenant_id, day, spent_usd, last_repo_id)
-    select tenant_id, (created_at at time zone 'UTC')::date, sum(amount_usd), max(repo_id) from cost_events group by 1, 2`);
   const { rows } = await client.query<{ name: string }>(
     `select sequencename as name from pg_sequences where schemaname = 'pipeline'
        and sequencename not in ('tenant_id_seq', 'repo_id_seq', 'user_id_seq')`,

@@ -1,5 +1,6 @@
 import { DEPLOYMENT } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
+import { MIDNIGHT, SPENT_TODAY } from '../costs/budgets.ts';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import { hasNoWorker, IS_OPEN } from '../queue/tasks-without-worker.ts';
@@ -110,7 +111,8 @@ const SPENDING_DAYS = 3;
 
 /**
  * Tenants that spent far more today (UTC) than the mean of the seven days before; value = USD of today, detail = that
- * mean. A tenant with fewer than three days of spending has no mean. Cost: eight days of daily_spend.
+ * mean. A tenant with fewer than three days of spending has no mean. Cost: the daily sums of seven days, and the cost events of
+ * today.
  */
 export const spendingFast = (fleet: Db, { factor, minUsd }: { factor: number; minUsd: number }): Promise<Sighting[]> =>
   sightings(
@@ -120,11 +122,11 @@ export const spendingFast = (fleet: Db, { factor, minUsd }: { factor: number; mi
       select s.tenant_id, 'day' as subject, null::text as repo, null::int as issue_number, null::text as worker_id,
         s.today as value, round(s.mean, 2)::text as detail
       from (
-        select d.tenant_id, coalesce(sum(d.spent_usd) filter (where d.day = x.today), 0) as today,
-          sum(d.spent_usd) filter (where d.day < x.today) / 7 as mean,
-          count(*) filter (where d.day < x.today and d.spent_usd > 0) as days
-        from daily_spend d cross join (select (svc_now() at time zone 'UTC')::date as today) x
-        where d.day between x.today - 7 and x.today group by 1
+        select today.tenant_id, today.usd as today, sum(d.usd) / 7 as mean, count(distinct d.at) as days
+        from (${SPENT_TODAY}) today
+        join cost_sums d on d.tenant_id = today.tenant_id and d.grain = 'day' and d.usd > 0
+          and d.at >= ${MIDNIGHT} - interval '7 days' and d.at < ${MIDNIGHT}
+        group by 1, 2
       ) s
       where s.days >= ${SPENDING_DAYS} and s.today >= ${minUsd} and s.today > s.mean * ${factor}::numeric
       order by s.today desc limit ${MAX_SIGHTINGS}`,

@@ -1,5 +1,6 @@
 import type { RecentError, State } from '@pipeline/domain';
 import { sql } from 'kysely';
+import { MIDNIGHT, SPENT_TODAY } from '../costs/budgets.ts';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
@@ -60,8 +61,8 @@ export async function recentErrors(fleet: Db, limit: number): Promise<RecentErro
 }
 
 /**
- * Costs of all tenants over so many days up to now, in USD; null without cost events. Cost: the sums of the whole days,
- * and the cost events of the first one, which the window cuts.
+ * Costs of all tenants over so many days up to now, in USD; null without cost events. Cost: the daily sums of the
+ * whole days, and the cost events of today and of the first day, which the window cuts.
  */
 export async function spentInDays(fleet: Db, days: number): Promise<number | null> {
   const { rows } = await sql<{ usd: number | null }>`
@@ -72,7 +73,10 @@ export async function spentInDays(fleet: Db, days: number): Promise<number | nul
     )
     select trim_scale(round(sum(p.usd), 4)) as usd
     from (
-      select d.spent_usd as usd from daily_spend d, cut where d.day >= cut.whole
+      select d.usd from cost_sums d, cut
+      where d.grain = 'day' and d.at >= cut.whole::timestamp at time zone 'UTC' and d.at < ${MIDNIGHT}
+      union all
+      select today.usd from (${SPENT_TODAY}) today
       union all
       select c.amount_usd from cut, repos r
       join cost_events c on c.tenant_id = r.tenant_id and c.repo_id = r.id

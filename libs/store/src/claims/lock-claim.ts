@@ -29,8 +29,6 @@ type Part = RawBuilder<unknown>;
 interface Locking {
   /** The condition on the token. */
   those: Part;
-  /** Lock clause that handles an issue or a run that another transaction has locked. */
-  busy: Part;
   withWorker: boolean;
 }
 
@@ -46,17 +44,17 @@ const workerOf = (tenantId: Part): Part => sql`, worker as materialized (
  * again as they are then; what else a claim depends on is read by a later statement, because this one would read it as it
  * was before the wait.
  */
-const locking = (tenantId: Part, { those, busy, withWorker }: Locking) => sql<Record<string, unknown>>`
+const locking = (tenantId: Part, { those, withWorker }: Locking) => sql<Record<string, unknown>>`
     with issue as materialized (
       select ${columnList(COLUMNS.issues)}, ${sql.join([...AT_LOCK])} from issues
       where tenant_id = ${tenantId} and id in (
         select issue_id from runs where tenant_id = ${tenantId} and claim_token_hash ${those})
-      order by id for update ${busy}
+      order by id for update
     ), run as materialized (
       select ${columnList(COLUMNS.runs)}, ${IS_ALIVE}
       from runs cross join (select count(*) from issue) issues_first
       where tenant_id = ${tenantId} and claim_token_hash ${those}
-      order by id for update of runs ${busy}
+      order by id for update of runs
     )${withWorker ? workerOf(tenantId) : sql``}
     select (select w.token_id from workers w where w.tenant_id = ${tenantId} and w.id = run.worker_id) as token_id,
       ${columnsOf('issue', ISSUE)}, ${columnsOf('run', RUN)}${withWorker ? sql`, ${columnsOf('worker', COLUMNS.workers)}` : sql``}
@@ -66,20 +64,16 @@ const locking = (tenantId: Part, { those, busy, withWorker }: Locking) => sql<Re
 type ByToken = { tenantId: number; tokenHash: string };
 type ByTokens = { tenantId: number; tokenHashes: string[] };
 
-const WAIT = sql``;
 const among = (p: Params<ByTokens>) => sql`in (select unnest((select ${p('tokenHashes')}::text[])))`;
 
 const locked = prepared('lock-claim', (_db, p: Params<ByToken>) =>
-  locking(p('tenantId'), { those: sql`= ${p('tokenHash')}`, busy: WAIT, withWorker: false }),
+  locking(p('tenantId'), { those: sql`= ${p('tokenHash')}`, withWorker: false }),
 );
 const lockedToEnd = prepared('lock-claim-and-worker', (_db, p: Params<ByToken>) =>
-  locking(p('tenantId'), { those: sql`= ${p('tokenHash')}`, busy: WAIT, withWorker: true }),
+  locking(p('tenantId'), { those: sql`= ${p('tokenHash')}`, withWorker: true }),
 );
 const lockedAll = prepared('lock-claims', (_db, p: Params<ByTokens>) =>
-  locking(p('tenantId'), { those: among(p), busy: WAIT, withWorker: true }),
-);
-const lockedFree = prepared('lock-free-claims', (_db, p: Params<ByTokens>) =>
-  locking(p('tenantId'), { those: among(p), busy: sql`skip locked`, withWorker: true }),
+  locking(p('tenantId'), { those: among(p), withWorker: true }),
 );
 
 /**
@@ -108,19 +102,6 @@ export async function lockClaims(
   tokenHashes: readonly string[],
 ): Promise<LockedClaimAndWorker[]> {
   return (await lockedAll.all(tx, { tenantId, tokenHashes: [...tokenHashes] })).map(claimAndWorkerOf);
-}
-
-/**
- * The same, but waits for no issue and no run: a claim whose issue or run another transaction has locked is left out. The
- * caller holds no other lock, so that it is part of no deadlock.
- */
-export async function lockFreeClaims(
-  tx: Tx,
-  tenantId: number,
-  tokenHashes: readonly string[],
-): Promise<LockedClaimAndWorker[]> {
-  const claims = (await lockedFree.all(tx, { tenantId, tokenHashes: [...tokenHashes] })).map(claimAndWorkerOf);
-  return claims.filter(({ run, issue }) => run.issue_id === null || issue);
 }
 
 const claimAndWorkerOf = (row: Readonly<Record<string, unknown>>): LockedClaimAndWorker => ({

@@ -1,76 +1,62 @@
 import type { BudgetPercent } from '@pipeline/domain';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
-import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
-
-/** A tenant's spending on a UTC day, and the highest threshold that was reported. */
-export interface DailySpend {
-  day: string;
-  spent_usd: number;
-  /** Repo and issue of the last cost event. */
-  last_repo_id: number;
-  told_percent: BudgetPercent | null;
-}
+import { type Params, prepared } from '../driver/prepared.ts';
 
 const TODAY = sql<string>`(svc_now() at time zone 'UTC')::date`;
+/** The start of the UTC day. */
+export const MIDNIGHT = sql`(date_trunc('day', svc_now() at time zone 'UTC') at time zone 'UTC')`;
 
-/** Spending of a transaction, by a repo that it belongs to. */
-interface Spending {
-  repoId: number;
-  usd: number;
-}
-
-const adding = (p: Params<Spending & { tenantId: number }>) => sql`
-    insert into daily_spend (tenant_id, day, spent_usd, last_repo_id)
-    values (${p('tenantId')}, ${TODAY}, ${p('usd')}, ${p('repoId')})
-    on conflict (tenant_id, day) do update
-      set spent_usd = daily_spend.spent_usd + excluded.spent_usd, last_repo_id = excluded.last_repo_id`;
-
-const add = preparedWrite('add-daily-spend', (_db, p: Params<Spending & { tenantId: number }>) => adding(p));
-const addAndRead = prepared(
-  'add-and-read-daily-spend',
-  (_db, p: Params<Spending & { tenantId: number }>) => sql<DailySpend>`
-    ${adding(p)} returning day, spent_usd, last_repo_id, told_percent`,
+const today = prepared(
+  'spent-today',
+  (_db, p: Params<{ tenantId: number }>) => sql<{ usd: number }>`
+    select coalesce(sum(amount_usd), 0) as usd from cost_events
+    where tenant_id = ${p('tenantId')} and created_at >= ${MIDNIGHT}`,
 );
 
-/**
- * Adds spending to the tenant's day. All cost events of a tenant update this row, so it is written last in its
- * transaction: one upsert by primary key, and the row is locked only for the commit.
- */
-export const addDailySpend = (tx: Tx, tenantId: number, spending: Spending): Promise<void> =>
-  add.run(tx, { tenantId, ...spending });
-
-/** The same for a day with a limit, whose consequences follow. @returns the day after the update. */
-export async function addToLimitedDay(tx: Tx, tenantId: number, { repoId, usd }: Spending): Promise<DailySpend> {
-  const [day] = await addAndRead.all(tx, { tenantId, repoId, usd });
-  if (!day) throw new Error(`spending of tenant ${tenantId} was not recorded`);
-  return day;
-}
-
-const today = prepared('spent-today', (db, p: Params<{ tenantId: number }>) =>
-  db.selectFrom('daily_spend').select('spent_usd').where('tenant_id', '=', p('tenantId')).where('day', '=', TODAY),
-);
-
-/** A tenant's spending since midnight UTC, in USD. One probe of the primary key. */
+/** A tenant's spending since midnight UTC, in USD. Costs the cost events of its day, by the primary key. */
 export const spentToday = async (db: Db, tenantId: number): Promise<number> =>
-  (await today.first(db, { tenantId }))?.spent_usd ?? 0;
+  (await today.first(db, { tenantId }))?.usd ?? 0;
 
-/** Locks today's row of a tenant; undefined when nothing was spent yet. */
-export const lockToday = (tx: Tx, tenantId: number): Promise<DailySpend | undefined> =>
-  tx
-    .selectFrom('daily_spend')
-    .select(['day', 'spent_usd', 'last_repo_id', 'told_percent'])
+const told = prepared('told-today', (db, p: Params<{ tenantId: number }>) =>
+  db.selectFrom('budget_days').select('told_percent').where('tenant_id', '=', p('tenantId')).where('day', '=', TODAY),
+);
+
+/** The highest threshold of today's budget that was reported; null = none. */
+export const toldToday = async (db: Db, tenantId: number): Promise<BudgetPercent | null> =>
+  (await told.first(db, { tenantId }))?.told_percent ?? null;
+
+/** Locks what was reported of today's budget. @returns the highest reported threshold; null = none. */
+export async function lockToldToday(tx: Tx, tenantId: number): Promise<BudgetPercent | null> {
+  await tx
+    .insertInto('budget_days')
+    .values({ tenant_id: tenantId, day: TODAY })
+    .onConflict((c) => c.columns(['tenant_id', 'day']).doNothing())
+    .execute();
+  const row = await tx
+    .selectFrom('budget_days')
+    .select('told_percent')
     .where('tenant_id', '=', tenantId)
     .where('day', '=', TODAY)
     .forUpdate()
     .executeTakeFirst();
+  return row?.told_percent ?? null;
+}
 
-/** Records the reported threshold of a day whose row the caller has locked. */
-export async function noteTold(tx: Tx, tenantId: number, day: string, percent: BudgetPercent | null): Promise<void> {
+/** Records the reported threshold of today, whose row the caller has locked. */
+export const noteToldToday = (tx: Tx, tenantId: number, percent: BudgetPercent | null): Promise<void> =>
+  noteTold(tx, tenantId, TODAY, percent);
+
+async function noteTold(
+  tx: Tx,
+  tenantId: number,
+  day: string | RawBuilder<string>,
+  percent: BudgetPercent | null,
+): Promise<void> {
   await tx
-    .updateTable('daily_spend')
+    .updateTable('budget_days')
     .set({ told_percent: percent })
     .where('tenant_id', '=', tenantId)
     .where('day', '=', day)
@@ -80,7 +66,7 @@ export async function noteTold(tx: Tx, tenantId: number, day: string, percent: B
 /** Clears the reported thresholds of past days. @returns the highest of them, null when there was none. */
 export async function forgetPastDays(tx: Tx, tenantId: number): Promise<BudgetPercent | null> {
   const past = await tx
-    .selectFrom('daily_spend')
+    .selectFrom('budget_days')
     .select(['day', 'told_percent'])
     .where('tenant_id', '=', tenantId)
     .where('told_percent', 'is not', null)
@@ -94,30 +80,45 @@ export async function forgetPastDays(tx: Tx, tenantId: number): Promise<BudgetPe
   );
 }
 
-interface BudgetDay {
-  tenant_id: number;
-  spent_usd: number;
-  told_percent: BudgetPercent | null;
-  is_today: boolean;
+/** The repo of the newest cost of a tenant's day; undefined when nothing was spent. */
+export async function lastSpendingRepo(db: Db, tenantId: number): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('cost_events')
+    .select('repo_id')
+    .where('tenant_id', '=', tenantId)
+    .where('created_at', '>=', sql<string>`${MIDNIGHT}`)
+    .orderBy('created_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.repo_id;
 }
 
-/**
- * Days that a daily limit may concern: today's with at least `fromUsd`, and all with a reported threshold. Bounded by
- * the tenants of today (daily_spend_by_day, daily_spend_told).
- * @param fromUsd null = there is no limit.
- */
-export const budgetDays = (fleet: Db, fromUsd: number | null): Promise<BudgetDay[]> =>
-  fleet
-    .selectFrom('daily_spend')
+/** Today's spending of each tenant, as rows (tenant_id, usd). Costs the cost events of the day, by the primary key. */
+export const SPENT_TODAY = sql`
+  select c.tenant_id, sum(c.amount_usd) as usd
+  from tenants x join cost_events c on c.tenant_id = x.id
+  where c.created_at >= ${MIDNIGHT}
+  group by c.tenant_id`;
+
+/** Tenants that have spent at least so much today, in USD. */
+export async function tenantsSpending(fleet: Db, fromUsd: number): Promise<{ tenant_id: number; usd: number }[]> {
+  const { rows } = await sql<{ tenant_id: number; usd: number }>`
+    ${fleetNote('budgets of every tenant')}
+    select tenant_id, usd from (${SPENT_TODAY}) today where usd >= ${fromUsd}`.execute(fleet);
+  return rows;
+}
+
+/** Tenants with a reported threshold of a day (index budget_days_told). */
+export async function tenantsTold(fleet: Db): Promise<number[]> {
+  const rows = await fleet
+    .selectFrom('budget_days')
     .modifyFront(fleetNote('budgets of every tenant'))
-    .select(['tenant_id', 'spent_usd', 'told_percent', sql<boolean>`day = ${TODAY}`.as('is_today')])
-    .where((eb) =>
-      eb.or([
-        eb('told_percent', 'is not', null),
-        eb.and([eb('day', '=', TODAY), eb('spent_usd', '>=', fromUsd === null ? sql<number>`null` : fromUsd)]),
-      ]),
-    )
+    .select('tenant_id')
+    .distinct()
+    .where('told_percent', 'is not', null)
     .execute();
+  return rows.map((row) => row.tenant_id);
+}
 
 /**
  * Issues with a reported threshold that are done or for which the limit has a different result now. Candidates only.

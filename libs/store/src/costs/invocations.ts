@@ -2,7 +2,7 @@ import type { Invocation } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../driver/database.ts';
 import { exactTime } from '../driver/fragments.ts';
-import { type Params, prepared, preparedPatch, preparedWrite } from '../driver/prepared.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
 import type { BookedCall } from '../records/records.ts';
 
 interface OfRun {
@@ -31,7 +31,7 @@ export const byIndex = (calls: readonly CallOfRun[]): Map<number, BookedCall> =>
 const greatest = (column: string) =>
   sql`${sql.ref(column)} = greatest(agent_invocations.${sql.ref(column)}, excluded.${sql.ref(column)})`;
 
-const upsert = preparedWrite(
+const upsert = prepared(
   'upsert-invocations',
   (_db, p: Params<OfRun & { items: string }>) => sql`
     insert into agent_invocations (tenant_id, run_id, invocation_index, model, provider, agent, input_tokens,
@@ -66,7 +66,7 @@ interface CostEventInput {
   usd: number;
 }
 
-const insertEvents = preparedWrite(
+const insertEvents = prepared(
   'insert-cost-events',
   (_db, p: Params<OfRun & { repoId: number; issueId: number | null; agent: string; events: string }>) => sql`
     insert into cost_events (tenant_id, repo_id, issue_id, run_id, agent, invocation_index, model, amount_usd)
@@ -84,27 +84,3 @@ export async function insertCostEvents(
   if (events.length === 0) return;
   await insertEvents.run(tx, { tenantId, runId, repoId, issueId, agent, events: JSON.stringify(events) });
 }
-
-const addedUsd = (p: Params<{ usd: number }>) => ({ cost_usd: sql`cost_usd + ${p('usd')}` });
-const addToRun = preparedPatch('add-run-cost', 'runs', addedUsd);
-const addToIssue = preparedPatch('add-issue-cost', 'issues', addedUsd);
-const addUnreported = preparedPatch('add-unreported-costs', 'issues', (p: Params<{ more: number }>) => ({
-  unreported_costs: sql`unreported_costs + ${p('more')}`,
-}));
-
-/** Adds to the running totals, in USD, of a run and of its issue. The caller has locked both. */
-export async function addCost(
-  tx: Tx,
-  tenantId: number,
-  { runId, issueId }: { runId: number; issueId: number | null },
-  usd: number,
-): Promise<void> {
-  await Promise.all([
-    addToRun.run(tx, { tenantId, id: runId, usd }),
-    issueId === null ? undefined : addToIssue.run(tx, { tenantId, id: issueId, usd }),
-  ]);
-}
-
-/** Adds to the number of an issue's model calls whose cost is unreported. The caller has locked the issue. */
-export const addUnreportedCosts = (tx: Tx, tenantId: number, issueId: number, more: number): Promise<void> =>
-  addUnreported.run(tx, { tenantId, id: issueId, more });

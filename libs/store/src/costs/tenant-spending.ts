@@ -1,7 +1,9 @@
 import { type BudgetPercent, IN_FLIGHT_STATES } from '@pipeline/domain';
 import { sql } from 'kysely';
+import { waitingFacts } from '../analytics/scope.ts';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
+import { MIDNIGHT } from './budgets.ts';
 
 export interface TenantSpending {
   tenantId: number;
@@ -9,7 +11,7 @@ export interface TenantSpending {
   name: string;
   todayUsd: number;
   monthUsd: number;
-  /** Model calls without a cost, as of the last aggregation. */
+  /** Model calls without a cost. */
   todayUnreported: number;
   monthUnreported: number;
   /** The highest reported threshold of today's budget. */
@@ -24,17 +26,19 @@ export async function spendingOfTenants(fleet: Db): Promise<TenantSpending[]> {
   const states = [...IN_FLIGHT_STATES];
   const { rows } = await sql<TenantSpending>`
     ${fleetNote('operators see all tenants')}
-    with today as (select (svc_now() at time zone 'UTC')::date as day),
+    with today as (select (svc_now() at time zone 'UTC')::date as day, ${MIDNIGHT} as midnight),
+    told as (
+      select b.tenant_id, b.told_percent from budget_days b join today on b.day = today.day
+    ), ${waitingFacts({ tenantId: null, repoId: null })},
     spent as (
-      select s.tenant_id, sum(s.spent_usd) as month, sum(s.spent_usd) filter (where s.day = today.day) as day,
-        max(s.told_percent) filter (where s.day = today.day) as told
-      from daily_spend s cross join today
-      where s.day >= date_trunc('month', today.day::timestamp)::date and s.day <= today.day group by 1
-    ), unreported as (
-      select c.tenant_id, sum(c.unreported_costs) as month,
-        sum(c.unreported_costs) filter (where c.at >= today.day::timestamp at time zone 'UTC') as day
-      from cost_sums c cross join today
-      where c.grain = 'day' and c.at >= date_trunc('month', today.day::timestamp) at time zone 'UTC' group by 1
+      select c.tenant_id, sum(c.usd) as month, sum(c.unreported_costs) as month_unreported,
+        sum(c.usd) filter (where c.at >= today.midnight) as day,
+        sum(c.unreported_costs) filter (where c.at >= today.midnight) as day_unreported
+      from (
+        select s.tenant_id, s.at, s.usd, s.unreported_costs from cost_sums s where s.grain = 'day'
+        union all select w.tenant_id, w.at, w.usd, w.unreported_costs from costs w
+      ) c cross join today
+      where c.at >= date_trunc('month', today.day::timestamp) at time zone 'UTC' group by 1
     ), counted as (
       select n.tenant_id, sum(n.n) as n from (
         select c.tenant_id, c.n from issue_counts c where c.state = any(${states}::text[])
@@ -42,11 +46,11 @@ export async function spendingOfTenants(fleet: Db): Promise<TenantSpending[]> {
       ) n group by 1
     )
     select t.id as "tenantId", t.external_id as "externalId", t.name, coalesce(s.day, 0) as "todayUsd",
-      coalesce(s.month, 0) as "monthUsd", coalesce(u.day, 0)::bigint as "todayUnreported",
-      coalesce(u.month, 0)::bigint as "monthUnreported", s.told as "toldPercent", coalesce(c.n, 0)::int as "inFlight"
+      coalesce(s.month, 0) as "monthUsd", coalesce(s.day_unreported, 0)::bigint as "todayUnreported",
+      coalesce(s.month_unreported, 0)::bigint as "monthUnreported", b.told_percent as "toldPercent", coalesce(c.n, 0)::int as "inFlight"
     from tenants t
     left join spent s on s.tenant_id = t.id
-    left join unreported u on u.tenant_id = t.id
+    left join told b on b.tenant_id = t.id
     left join counted c on c.tenant_id = t.id
     order by t.external_id`.execute(fleet);
   return rows;

@@ -146,6 +146,11 @@ export interface DB {
     reason: string | null;
     subject: string;
   };
+  budget_days: {
+    day: string;
+    tenant_id: number;
+    told_percent: BudgetPercent | null;
+  };
   commit_checks: {
     conclusion: string | null;
     host_id: number;
@@ -200,13 +205,6 @@ export interface DB {
     tenant_id: number;
     unreported_costs: Generated<number>;
     usd: number;
-  };
-  daily_spend: {
-    day: string;
-    last_repo_id: number;
-    spent_usd: number;
-    tenant_id: number;
-    told_percent: BudgetPercent | null;
   };
   dead_letters: {
     agent_name: string | null;
@@ -1101,11 +1099,11 @@ export const COLUMNS = {
   alerts: ['count', 'detector', 'fingerprint', 'first_seen_at', 'id', 'issue_number', 'last_seen_at', 'message', 'repo', 'resolved_at', 'severity', 'tenant_id', 'threshold', 'value', 'worker_id'],
   artefacts: ['body', 'created_at', 'id', 'issue_id', 'kind', 'media_type', 'run_id', 'tenant_id', 'title'],
   audit_log: ['action', 'actor_id', 'actor_type', 'at', 'details', 'id', 'reason', 'subject'],
+  budget_days: ['day', 'tenant_id', 'told_percent'],
   commit_checks: ['conclusion', 'host_id', 'kind', 'log_tail', 'name', 'repo_id', 'reported_at', 'sha', 'state', 'suite_id', 'tenant_id', 'url'],
   config_reloads: ['agent_name', 'applied_keys', 'at', 'deferred_keys', 'error', 'error_code', 'instance', 'status', 'trigger'],
   cost_events: ['agent', 'amount_usd', 'created_at', 'id', 'invocation_index', 'issue_id', 'model', 'repo_id', 'run_id', 'tenant_id'],
   cost_sums: ['agent', 'at', 'cache_read_tokens', 'cache_write_tokens', 'grain', 'input_tokens', 'invocations', 'max_turns', 'model', 'no_progress', 'output_tokens', 'provider', 'repo_id', 'tenant_id', 'unreported_costs', 'usd'],
-  daily_spend: ['day', 'last_repo_id', 'spent_usd', 'tenant_id', 'told_percent'],
   dead_letters: ['agent_name', 'cause', 'created_at', 'error', 'from_state', 'id', 'issue_id', 'issue_number', 'repo_id', 'resolution', 'resolved_at', 'resolved_by', 'target_state', 'tenant_id'],
   event_counts: ['at', 'event_type', 'grain', 'n', 'repo_id', 'tenant_id'],
   finding_sightings: ['finding_id', 'issue_id', 'run_id', 'seen_at', 'tenant_id'],

@@ -36,21 +36,16 @@ export function statementClient(onStatement: StatementListener | undefined): typ
   class StatementClient extends pg.Client {
     #holds = false;
 
-    /**
-     * Statements issued before the next turn are sent in one packet: a write costs more than its bytes. Two ticks, as
-     * a transaction sends its statements at the first.
-     */
+    /** Statements issued before the next turn are sent in one packet: a write costs more than its bytes. */
     holdTogether(): void {
       if (this.#holds) return;
       this.#holds = true;
       const { stream } = this.connection;
       stream.cork();
-      process.nextTick(() =>
-        process.nextTick(() => {
-          this.#holds = false;
-          stream.uncork();
-        }),
-      );
+      process.nextTick(() => {
+        this.#holds = false;
+        stream.uncork();
+      });
     }
   }
   const plain = pg.Client.prototype.query as Query;

@@ -1,5 +1,3 @@
-import { AbortedTransactionError } from 'kysely';
-
 interface Coded {
   code: string;
   message: string;
@@ -47,13 +45,6 @@ export const isMissingTable = (error: unknown): boolean => asCoded(error).code =
 
 /** True when the same transaction may succeed if it is run again: serialization failure or deadlock. */
 export const isRetryable = (error: unknown): boolean => ['40001', '40P01'].includes(asCoded(error).code);
-
-/**
- * True for the error of a statement or commit after another one of its transaction has failed: it does not contain the
- * reason.
- */
-export const isAfterFailure = (error: unknown): boolean =>
-  error instanceof AbortedTransactionError || asCoded(error).code === '25P02';
 
 /**
  * True for a duplicate key. On a distributed schema the code may be XX000 and names carry a shard's number, so

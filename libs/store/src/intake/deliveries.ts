@@ -35,7 +35,7 @@ const insertIgnored = inserted('insert-ignored-delivery', svcNow);
 /** Stores a webhook delivery for the intake loop. @returns false when it was received before. */
 export async function insertDelivery(db: Db, { id, event, lane, events }: NewDelivery): Promise<boolean> {
   const written = { id, event, lane, events: JSON.stringify(events) };
-  return (await (events.length === 0 ? insertIgnored : insert).run(db, written)) > 0;
+  return (await (events.length === 0 ? insertIgnored : insert).count(db, written)) > 0;
 }
 
 const open = prepared('open-deliveries', (db, p: Params<{ limit: number; except: readonly string[] }>) =>

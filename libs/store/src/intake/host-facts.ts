@@ -3,7 +3,7 @@ import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { svcNow, svcNowPlus } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
-import { mergedWrite, type Params, prepared, preparedWrite } from '../driver/prepared.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
 
 /**
  * The host facts of an issue that the pipeline has applied, with the host's timestamps. The row is read and written
@@ -79,8 +79,8 @@ const saving = (p: Params<FactColumns>, own: Partial<Record<keyof FactColumns, R
     on conflict (tenant_id, issue_id) do update
       set ${sql.join(CHANGING.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`))}`;
 
-const save = preparedWrite('save-host-facts', (_db, p: Params<FactColumns>) => saving(p, {}));
-const saveSeen = preparedWrite('save-seen-host-facts', (_db, p: Params<FactColumns>) => saving(p, { seen_at: svcNow }));
+const save = prepared('save-host-facts', (_db, p: Params<FactColumns>) => saving(p, {}));
+const saveSeen = prepared('save-seen-host-facts', (_db, p: Params<FactColumns>) => saving(p, { seen_at: svcNow }));
 
 /** Writes the whole row. @param applied a webhook was applied, so `seen_at` becomes the store's time. */
 export const saveHostFacts = (tx: Tx, facts: HostFactsRow, applied: boolean): Promise<void> =>
@@ -94,7 +94,7 @@ interface IssueId {
   id: number;
 }
 
-const acted = preparedWrite('host-acted-now', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+const acted = prepared('host-acted-now', (db, p: Params<{ tenantId: number; issueId: number }>) =>
   db
     .updateTable('issue_host_facts')
     .set({ acted_at: svcNowPlus(CLOCKS_DIFFER_MS) })
@@ -109,7 +109,7 @@ const acted = preparedWrite('host-acted-now', (db, p: Params<{ tenantId: number;
 export const actedNow = (tx: Tx, issue: IssueId): Promise<void> =>
   acted.run(tx, { tenantId: issue.tenant_id, issueId: issue.id });
 
-const closedAt = preparedWrite('host-closed-at', (db, p: Params<{ tenantId: number; issueId: number; at: string }>) =>
+const closedAt = prepared('host-closed-at', (db, p: Params<{ tenantId: number; issueId: number; at: string }>) =>
   db
     .updateTable('issue_host_facts')
     .set({ acted_at: p('at'), state_at: p('at') })
@@ -139,23 +139,9 @@ const commandedIn = (db: Db, p: Params<Commanded>, column: 'pause_at' | 'command
     .where((eb) => eb.or([eb(column, 'is', null), eb(column, '<', eb.ref('given.time'))]));
 
 const commanded = {
-  pause_at: preparedWrite('host-pause-at', (db, p: Params<Commanded>) => commandedIn(db, p, 'pause_at')),
-  command_at: preparedWrite('host-command-at', (db, p: Params<Commanded>) => commandedIn(db, p, 'command_at')),
+  pause_at: prepared('host-pause-at', (db, p: Params<Commanded>) => commandedIn(db, p, 'pause_at')),
+  command_at: prepared('host-command-at', (db, p: Params<Commanded>) => commandedIn(db, p, 'command_at')),
 };
-
-// A command that ends its issue writes the row once. A transaction commands and ends one issue only.
-mergedWrite(commanded.command_at, acted, (db, p) => ({
-  ctes: {},
-  main: db
-    .updateTable('issue_host_facts')
-    .from(given(p))
-    .set({
-      command_at: sql<string>`greatest(command_at, given.time)`,
-      acted_at: svcNowPlus(CLOCKS_DIFFER_MS),
-    })
-    .where('tenant_id', '=', p('tenantId'))
-    .where('issue_id', '=', p('issueId')),
-}));
 
 /**
  * Records when a person last paused or resumed an issue (`pause_at`), or ran another command (`command_at`): older host

@@ -2,7 +2,7 @@ import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { DB } from '../driver/database.generated.ts';
 import type { Tx } from '../driver/database.ts';
-import { type Params, preparedWrite } from '../driver/prepared.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
 
 interface Posted {
   kind: 'review' | 'answer' | 'plan-rejection';
@@ -12,7 +12,7 @@ interface Posted {
   line?: number | null;
 }
 
-const insert = preparedWrite(
+const insert = prepared(
   'insert-remarks',
   (_db, p: Params<{ tenantId: number; issueId: number; posts: string }>) => sql`
     insert into review_comments (tenant_id, id, issue_id, kind, author, body, path, line)
@@ -61,7 +61,7 @@ interface RemarksOfIssue {
   kind: 'review' | 'plan-rejection';
 }
 
-const clear = preparedWrite('clear-remarks', (db, p: Params<RemarksOfIssue>) =>
+const clear = prepared('clear-remarks', (db, p: Params<RemarksOfIssue>) =>
   db
     .deleteFrom('review_comments')
     .where('tenant_id', '=', p('tenantId'))

@@ -3,7 +3,7 @@ import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { CURRENT_TIME, svcNow } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
-import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
 
 export type PullRequestRow = Selectable<DB['pull_requests']>;
 
@@ -128,7 +128,7 @@ export async function updatePullRequest(
     .execute();
 }
 
-const close = preparedWrite('close-pull-request', (db, p: Params<{ tenantId: number; id: number }>) =>
+const close = prepared('close-pull-request', (db, p: Params<{ tenantId: number; id: number }>) =>
   db
     .updateTable('pull_requests')
     .set({ state: sql.lit('closed' as const), updated_at: svcNow })
@@ -140,7 +140,7 @@ const close = preparedWrite('close-pull-request', (db, p: Params<{ tenantId: num
 export const closePullRequest = (tx: Tx, tenantId: number, id: number): Promise<void> =>
   close.run(tx, { tenantId, id });
 
-const approve = preparedWrite(
+const approve = prepared(
   'set-approval',
   (db, p: Params<ReturnType<typeof approvalColumns> & { tenantId: number; id: number }>) =>
     db

@@ -2,7 +2,7 @@ import { AGENT_OF, LIST_CAPS, MAX_INDEXED_OCTETS } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../driver/database.ts';
 import { wireTime } from '../driver/fragments.ts';
-import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
 import { WORK_TYPES } from '../queue/work-types.ts';
 
 const caps = {
@@ -63,13 +63,8 @@ type Refreshing = { tenantId: number; issueIds: number[]; issueId: number; passi
 /**
  * The issue selection is part of the text, so that the plan for one issue, nearly every call, is made once and kept.
  */
-const refreshing = (
-  p: Params<Refreshing>,
-  those: RawBuilder<unknown>,
-  [shown, written]: readonly [string, string],
-) => ({
-  ctes: {
-    [shown]: sql`
+const refreshing = (p: Params<Refreshing>, those: RawBuilder<unknown>) => sql`
+    with shown as (
       select i.repo_id, i.issue_number, i.state, i.is_paused, i.is_blocked, i.state_entered_at, item.body,
         l.state as old_state, l.is_paused as old_paused, l.is_blocked as old_blocked
       from issues i
@@ -77,41 +72,39 @@ const refreshing = (
         on l.tenant_id = ${p('tenantId')} and l.repo_id = i.repo_id and l.issue_number = i.issue_number
       ${listItemOfI(p('tenantId'))}
       where i.tenant_id = ${p('tenantId')} and i.id ${those}
-        and not (${p('passing')}::boolean and coalesce(l.written_at > svc_now() - ${LATER}, false))`,
-    [written]: sql`
+        and not (${p('passing')}::boolean and coalesce(l.written_at > svc_now() - ${LATER}, false))
+    ), written as (
       insert into issue_list (tenant_id, repo_id, issue_number, state, is_paused, is_blocked, state_entered_at, body,
         big_body, written_at)
       select ${p('tenantId')}, repo_id, issue_number, state, is_paused, is_blocked, state_entered_at,
         case when octet_length(body) <= ${octets} then body end,
         case when octet_length(body) > ${octets} then body end, svc_now()
-      from ${sql.ref(shown)} order by repo_id, issue_number
+      from shown order by repo_id, issue_number
       on conflict (tenant_id, repo_id, issue_number) do update set
         state = excluded.state, is_paused = excluded.is_paused, is_blocked = excluded.is_blocked,
         state_entered_at = excluded.state_entered_at, body = excluded.body, big_body = excluded.big_body,
         written_at = excluded.written_at
       where issue_list.body is distinct from excluded.body or issue_list.big_body is distinct from excluded.big_body
-      returning repo_id, issue_number`,
-  },
-  main: sql`
+      returning repo_id, issue_number
+    )
     insert into issue_count_deltas (tenant_id, repo_id, state, is_paused, is_blocked, n)
     select ${p('tenantId')}, s.repo_id, delta.state, delta.is_paused, delta.is_blocked, delta.n
-    from ${sql.ref(shown)} s
-    join ${sql.ref(written)} w on w.repo_id = s.repo_id and w.issue_number = s.issue_number
+    from shown s
+    join written w on w.repo_id = s.repo_id and w.issue_number = s.issue_number
     cross join lateral (select
       (s.state, s.is_paused, s.is_blocked) is distinct from (s.old_state, s.old_paused, s.old_blocked) as moved) m
     cross join lateral (
       select s.state, s.is_paused, s.is_blocked, case when m.moved then 1 else 0 end as n
       union all
       select s.old_state, s.old_paused, s.old_blocked, -1 where m.moved and s.old_state is not null
-    ) delta`,
-});
+    ) delta`;
 
-const refreshOne = preparedWrite('refresh-issue-list-one', (_db, p: Params<Omit<Refreshing, 'issueIds'>>) =>
-  refreshing(p as Params<Refreshing>, sql`= ${p('issueId')}`, ['now_shown', 'written']),
+const refreshOne = prepared('refresh-issue-list-one', (_db, p: Params<Omit<Refreshing, 'issueIds'>>) =>
+  refreshing(p as Params<Refreshing>, sql`= ${p('issueId')}`),
 );
-const refreshMany = preparedWrite('refresh-issue-list', (_db, p: Params<Omit<Refreshing, 'issueId'>>) => {
+const refreshMany = prepared('refresh-issue-list', (_db, p: Params<Omit<Refreshing, 'issueId'>>) => {
   const those = sql`in (select unnest((select ${p('issueIds')}::bigint[])))`;
-  return refreshing(p as Params<Refreshing>, those, ['all_now_shown', 'all_written']);
+  return refreshing(p as Params<Refreshing>, those);
 });
 
 /**

@@ -2,7 +2,7 @@ import type { PlanStatus } from '@pipeline/domain';
 import { sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
 import type { Db, Tx } from '../driver/database.ts';
-import { type Params, preparedWrite } from '../driver/prepared.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
 
 /** One version of the plan of an issue whose workflow requires an approval. */
 export interface PlanVersion {
@@ -51,7 +51,7 @@ interface PlanDecision {
   reason: string | null;
 }
 
-const answerPending = preparedWrite('answer-plan', (db, p: Params<PlanKey & PlanDecision>) =>
+const answerPending = prepared('answer-plan', (db, p: Params<PlanKey & PlanDecision>) =>
   db
     .updateTable('issue_plans')
     .set({ status: p('status'), answered_by: p('by'), answered_at: svcNow, reason: p('reason') })

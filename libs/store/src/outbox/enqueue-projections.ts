@@ -2,7 +2,7 @@ import type { ProjectionAction } from '@pipeline/domain';
 import { laneOf, MAX_PROJECTION_ATTEMPTS } from '@pipeline/domain';
 import { sql } from 'kysely';
 import type { Tx } from '../driver/database.ts';
-import { mergedWrite, type Params, preparedWrite } from '../driver/prepared.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
 import type { IssueKey } from './open-projections.ts';
 
 interface NewProjection {
@@ -21,34 +21,29 @@ interface Insertion {
   maxAttempts: number;
 }
 
-/** @param names of the CTEs, unique in the store. */
-const inserting = (p: Params<Insertion>, [items, comment, rewritten]: readonly [string, string, string]) => ({
-  ctes: {
-    [items]: sql`
+const insert = prepared(
+  'insert-projections',
+  (_db, p: Params<Insertion>) => sql`
+    with items as (
       select "repoId", "issueId", "issueNumber", lane, action, "clientType", "idempotencyKey"
       from jsonb_to_recordset(${p('items')}::jsonb) as i ("repoId" bigint, "issueId" bigint, "issueNumber" integer,
-        lane text, action jsonb, "clientType" text, "idempotencyKey" text)`,
-    [comment]: sql`
-      select "repoId", "issueNumber", action from ${sql.ref(items)} where action ->> 'type' = 'updateComment' limit 1`,
-    [rewritten]: sql`
-      update projections set action = (select action from ${sql.ref(comment)}), updated_at = svc_now()
-      where tenant_id = ${p('tenantId')} and repo_id = (select "repoId" from ${sql.ref(comment)})
-        and issue_number = (select "issueNumber" from ${sql.ref(comment)}) and lane = 'talk' and status = 'pending'
+        lane text, action jsonb, "clientType" text, "idempotencyKey" text)
+    ), comment as (
+      select "repoId", "issueNumber", action from items where action ->> 'type' = 'updateComment' limit 1
+    ), rewritten as (
+      update projections set action = (select action from comment), updated_at = svc_now()
+      where tenant_id = ${p('tenantId')} and repo_id = (select "repoId" from comment)
+        and issue_number = (select "issueNumber" from comment) and lane = 'talk' and status = 'pending'
         and attempt_started_at is null and action ->> 'type' = 'updateComment'
-      returning id`,
-  },
-  main: sql`
+      returning id
+    )
     insert into projections (tenant_id, repo_id, issue_id, issue_number, lane, action, max_attempts, client_type,
       idempotency_key)
     select ${p('tenantId')}, i."repoId", i."issueId", i."issueNumber", i.lane, i.action, ${p('maxAttempts')},
       i."clientType", i."idempotencyKey"
-    from ${sql.ref(items)} i
-    where i.action ->> 'type' <> 'updateComment' or not exists (select id from ${sql.ref(rewritten)})
+    from items i
+    where i.action ->> 'type' <> 'updateComment' or not exists (select id from rewritten)
     on conflict (tenant_id, idempotency_key) do nothing`,
-});
-
-const insert = preparedWrite('insert-projections', (_db, p: Params<Insertion>) =>
-  inserting(p, ['items', 'comment', 'rewritten']),
 );
 
 /**
@@ -69,19 +64,14 @@ interface Withdrawal {
   types: string[];
 }
 
-const withdrawing = (p: Params<Withdrawal>) => sql`
+const withdraw = prepared(
+  'withdraw-projections',
+  (_db, p: Params<Withdrawal>) => sql`
     update projections set status = 'discarded', retry_after = null, error = 'superseded', updated_at = svc_now()
     where tenant_id = ${p('tenantId')} and repo_id = ${p('repoId')} and issue_number = ${p('number')}
       and (status = 'failed' or (status = 'pending' and attempt_started_at is null))
-      and action ->> 'type' = any(${p('types')}::text[])`;
-
-const withdraw = preparedWrite('withdraw-projections', (_db, p: Params<Withdrawal>) => withdrawing(p));
-
-// Other entries than those that are rewritten: a status comment is never outdated.
-mergedWrite(withdraw, insert, (_db, p: Params<Withdrawal & Insertion>) => {
-  const { ctes, main } = inserting(p, ['items_then', 'comment_then', 'rewritten_then']);
-  return { ctes: { outdated: withdrawing(p), ...ctes }, main };
-});
+      and action ->> 'type' = any(${p('types')}::text[])`,
+);
 
 /** A host write that a later change can make unwanted. */
 export type OutdatedAction = Exclude<ProjectionAction['type'], 'updateComment'>;

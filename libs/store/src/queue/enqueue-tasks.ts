@@ -1,7 +1,7 @@
 import { ANY_AGENT, type Hold, type TaskType } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../driver/database.ts';
-import { mergedWrite, type Params, prepared, preparedWrite } from '../driver/prepared.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
 
 export interface NewTask {
   id: string;
@@ -28,14 +28,13 @@ type Queue = Record<'tenant' | 'type' | 'priority' | 'repo', RawBuilder<unknown>
 
 /**
  * The turn that a new task follows: the lowest waiting one in its queue, or its own repo's highest there.
- * @param but further conditions on these waiting tasks.
  */
-const turnBefore = (queue: Queue, but = sql``) => sql`
+const turnBefore = (queue: Queue) => sql`
   greatest(
     coalesce((select t.turn from tasks t where t.tenant_id = ${queue.tenant} and t.task_type = ${queue.type}
-      and t.priority = ${queue.priority} and t.status = 'pending' ${but} order by t.turn limit 1), 0),
+      and t.priority = ${queue.priority} and t.status = 'pending' order by t.turn limit 1), 0),
     coalesce((select t.turn from tasks t where t.tenant_id = ${queue.tenant} and t.repo_id = ${queue.repo}
-      and t.task_type = ${queue.type} and t.priority = ${queue.priority} and t.status = 'pending' ${but}
+      and t.task_type = ${queue.type} and t.priority = ${queue.priority} and t.status = 'pending'
       order by t.turn desc limit 1), 0))`;
 
 const COLUMN_LIST = sql`tenant_id, id, work_id, repo_id, issue_id, issue_number, task_type, priority, turn, attempt,
@@ -43,39 +42,30 @@ const COLUMN_LIST = sql`tenant_id, id, work_id, repo_id, issue_id, issue_number,
 
 type NewRow = Row & { tenantId: number };
 
-const newRow = (p: Params<NewRow>, but?: RawBuilder<unknown>) => sql`
+// The engine adds one task at a time; without the steps for many that costs two thirds.
+const one = prepared(
+  'enqueue-task',
+  (_db, p: Params<NewRow>) => sql`
     insert into tasks (${COLUMN_LIST})
     select ${p('tenantId')}, ${p('id')}, ${p('workId')}, ${p('repoId')}, ${p('issueId')}, ${p('issueNumber')},
       ${p('taskType')}, ${p('priority')},
-      ${turnBefore({ tenant: p('tenantId'), type: p('taskType'), priority: p('priority'), repo: p('repoId') }, but)} + 1,
+      ${turnBefore({ tenant: p('tenantId'), type: p('taskType'), priority: p('priority'), repo: p('repoId') })} + 1,
       ${p('attempt')}, ${p('maxAttempts')}, ${p('held')},
       svc_now() + ${p('runAfterMs')}::bigint * interval '1 ms', ${p('handoverRunId')},
-      ${p('comparedAgent')}`;
+      ${p('comparedAgent')}`,
+);
 
-// The engine adds one task at a time; without the steps for many that costs two thirds.
-const one = preparedWrite('enqueue-task', (_db, p: Params<NewRow>) => newRow(p));
+type Deleted = { tenantId: number; taskId: string };
 
-type Deleted = { tenantId: number; deletedId: string };
-
-const remove = preparedWrite(
+const remove = prepared(
   'delete-task',
   (_db, p: Params<Deleted>) => sql`
-    delete from tasks where tenant_id = ${p('tenantId')} and id = ${p('deletedId')}`,
+    delete from tasks where tenant_id = ${p('tenantId')} and id = ${p('taskId')}`,
 );
 
 /** Deletes a task that the caller has locked, or whose run it has locked. */
 export const deleteTask = (tx: Tx, tenantId: number, taskId: string): Promise<void> =>
-  remove.run(tx, { tenantId, deletedId: taskId });
-
-// The count makes the deletion come first, because an issue has one work task. The insertion still reads the deleted
-// task, whose turn no longer counts.
-mergedWrite(remove, one, (_db, p) => ({
-  ctes: {
-    deleted: sql`
-      delete from tasks where tenant_id = ${p('tenantId')} and id = ${p('deletedId')} returning id`,
-  },
-  main: sql`${newRow(p, sql`and t.id <> ${p('deletedId')}`)} from (select count(*) from deleted) deleted_before`,
-}));
+  remove.run(tx, { tenantId, taskId });
 
 // `queue` is materialized: the probes must run once per queue and repo, before the first row is inserted. Inlined into
 // the insert they ran for each row and read the entries of all rows before it.

@@ -2,8 +2,9 @@ import { type ErrorClass, type TaskType, WORK_TASK_TYPES } from '@pipeline/domai
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
-import type { Db, Tx } from '../driver/database.ts';
-import { type Params, prepared, preparedPatch } from '../driver/prepared.ts';
+import type { Change, Db, Tx } from '../driver/database.ts';
+import { jsonb } from '../driver/fragments.ts';
+import { type Params, prepared, runPrepared } from '../driver/prepared.ts';
 import { WORK_TYPES } from './work-types.ts';
 
 /** A run under lock; `alive` = claimed and its lease not over, by the store's clock. */
@@ -24,22 +25,17 @@ const locked = prepared('lock-run', (db, p: Params<{ tenantId: number; runId: nu
 export const lockRun = (tx: Tx, tenantId: number, runId: number): Promise<RunRow | undefined> =>
   locked.first(tx, { tenantId, runId });
 
-const cancelled = preparedPatch('cancel-run', 'runs', () => ({
-  status: sql.lit('cancelled' as const),
-  finished_at: svcNow,
-}));
+/** Changes columns of a run whose row the caller has locked. */
+export const updateRun = (tx: Tx, tenantId: number, runId: number, change: Change<'runs'>): Promise<void> =>
+  runPrepared(
+    tx,
+    'update-run',
+    tx.updateTable('runs').set(change).where('tenant_id', '=', tenantId).where('id', '=', runId),
+  );
 
 /** Withdraws a claim: its worker is notified at its next request. The caller has locked its task. */
 export const cancelRun = (tx: Tx, tenantId: number, runId: number): Promise<void> =>
-  cancelled.run(tx, { tenantId, id: runId });
-
-const headed = preparedPatch('set-head-of-run', 'runs', (p: Params<{ headSha: string }>) => ({
-  head_sha: p('headSha'),
-}));
-
-/** Records the head of the pull request in the worker's task, the commit that its verdict is about. */
-export const setHeadOfRun = (tx: Tx, tenantId: number, run: { runId: number; headSha: string }): Promise<void> =>
-  headed.run(tx, { tenantId, id: run.runId, headSha: run.headSha });
+  updateRun(tx, tenantId, runId, { status: 'cancelled', finished_at: svcNow });
 
 /** True for a run of a worker that this token registered; null = any token. */
 export const isOfToken = (tenantId: RawBuilder<unknown>, tokenId: RawBuilder<unknown>) => sql<boolean>`
@@ -134,7 +130,7 @@ export const endedRunsFor = (
     and status <> 'claimed'
   order by id desc`;
 
-interface RunEnd {
+export interface RunEnd {
   status: 'finished' | 'failed' | 'lost';
   outcome?: string;
   error?: { message: string; class: ErrorClass; fingerprint: string };
@@ -142,42 +138,16 @@ interface RunEnd {
   report?: { hash: string; answer: object };
 }
 
-interface Closing {
-  status: string;
-  outcome: string | null;
-  message: string | null;
-  class: ErrorClass | null;
-  fingerprint: string | null;
-  reportHash: string | null;
-  answer: string | null;
-}
-
-const close = preparedPatch('close-run', 'runs', (p: Params<Closing>) => ({
-  status: p('status'),
-  outcome: p('outcome'),
-  error_message: p('message'),
-  error_class: p('class'),
-  error_fingerprint: p('fingerprint'),
+/** The columns of a run that ends. */
+export const closingRun = ({ status, outcome, error, report }: RunEnd): Change<'runs'> => ({
+  status,
+  outcome: outcome ?? null,
+  error_message: error?.message ?? null,
+  error_class: error?.class ?? null,
+  error_fingerprint: error?.fingerprint ?? null,
   finished_at: svcNow,
-  report_hash: sql`coalesce(${p('reportHash')}, report_hash)`,
-  report_answer: sql`coalesce(${p('answer')}::jsonb, report_answer)`,
-}));
-
-/** Ends a run whose row the caller has locked. */
-export async function closeRun(tx: Tx, tenantId: number, runId: number, end: RunEnd): Promise<void> {
-  const { error, report } = end;
-  await close.run(tx, {
-    tenantId,
-    id: runId,
-    status: end.status,
-    outcome: end.outcome ?? null,
-    message: error?.message ?? null,
-    class: error?.class ?? null,
-    fingerprint: error?.fingerprint ?? null,
-    reportHash: report?.hash ?? null,
-    answer: report ? JSON.stringify(report.answer) : null,
-  });
-}
+  ...(report && { report_hash: report.hash, report_answer: jsonb(report.answer) as never }),
+});
 
 /** Counts earlier failures with the same error of tasks that move the issue. */
 export async function countSameFailures(

@@ -4,7 +4,7 @@ import { CURRENT_TIME, svcNow } from '../driver/clock.ts';
 import { COLUMNS, type DB } from '../driver/database.generated.ts';
 import type { Change, Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
-import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
 import { isOfToken } from './runs.ts';
 
 export type TaskRow = Selectable<DB['tasks']>;
@@ -66,7 +66,7 @@ export const taskById = (db: Db, tenantId: number, taskId: string): Promise<Task
 type Signed = { tenantId: number; taskId: string };
 
 /** `least` keeps an earlier start, and is NULL-safe: of NULL and the present it returns the present. */
-const recordStart = preparedWrite('record-task-start', (db, p: Params<Signed>) =>
+const recordStart = prepared('record-task-start', (db, p: Params<Signed>) =>
   db
     .updateTable('tasks')
     .set({ progress_at: svcNow, started_at: sql`least(started_at, svc_now())` })
@@ -74,7 +74,7 @@ const recordStart = preparedWrite('record-task-start', (db, p: Params<Signed>) =
     .where('id', '=', p('taskId')),
 );
 
-const recordProgress = preparedWrite('record-task-progress', (db, p: Params<Signed>) =>
+const recordProgress = prepared('record-task-progress', (db, p: Params<Signed>) =>
   db
     .updateTable('tasks')
     .set({ progress_at: svcNow })
@@ -169,7 +169,7 @@ export const putBackTask = (
     lease_expires_at: null,
   });
 
-const holdTask = preparedWrite('hold-pending-task', (db, p: Params<{ tenantId: number; issueId: number }>) =>
+const holdTask = prepared('hold-pending-task', (db, p: Params<{ tenantId: number; issueId: number }>) =>
   db
     .updateTable('tasks')
     .set({ held: sql.lit('paused' as const) })
@@ -184,7 +184,7 @@ export const holdPendingTask = (tx: Tx, tenantId: number, issueId: number): Prom
 
 type Resumed = { tenantId: number; issueId: number; held: Hold | null };
 
-const resumeTask = preparedWrite('resume-pending-task', (db, p: Params<Resumed>) =>
+const resumeTask = prepared('resume-pending-task', (db, p: Params<Resumed>) =>
   db
     .updateTable('tasks')
     .from(CURRENT_TIME)
@@ -204,7 +204,7 @@ export const resumePendingTask = (tx: Tx, tenantId: number, issueId: number, hel
 
 type Restarted = { tenantId: number; taskId: string; held: Hold | null; waits: boolean };
 
-const restart = preparedWrite('restart-pending-task', (db, p: Params<Restarted>) =>
+const restart = prepared('restart-pending-task', (db, p: Params<Restarted>) =>
   db
     .updateTable('tasks')
     .from(CURRENT_TIME)

@@ -1,7 +1,7 @@
 import type { Invocation, State } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../driver/database.ts';
-import { type Params, preparedWrite } from '../driver/prepared.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
 import type { StreamFact } from '../stream/stream.ts';
 
 export type ActorType = 'agent' | 'workflow-engine' | 'operator' | 'system';
@@ -200,37 +200,37 @@ const laterThanAll = (issueId: string, tenantId: RawBuilder<unknown>) => sql`
     where o.tenant_id = ${tenantId} and o.issue_id = ${sql.raw(issueId)}
       and o.created_at > svc_now() - interval '1 minute'))`;
 
-const insert = preparedWrite('insert-records', (_db, p: Params<Texts & { tenantId: number }>) => ({
-  ctes: {
-    // Not before the state that it leaves: a transaction that waited for the issue began before that.
-    transition: sql`
+// A transition is not before the state that it leaves: a transaction that waited for the issue began before that.
+const insert = prepared(
+  'insert-records',
+  (_db, p: Params<Texts & { tenantId: number }>) => sql`
+    with transition as (
       insert into transitions (tenant_id, repo_id, issue_id, from_state, to_state, trigger, forced, agent, actor_type,
         actor_id, reason, duration_in_from_ms, at)
       select ${p('tenantId')}, t."repoId", t."issueId", t."from", t."to", t."trigger", t.forced, t.agent, t."actorType",
         t."actorId", t.reason, t."durationMs", svc_now() + t."lateUs" * interval '1 microsecond'
       from jsonb_to_recordset(${p('transitions')}::jsonb) as t ("repoId" bigint, "issueId" bigint, "from" text, "to" text,
         "trigger" text, forced boolean, agent text, "actorType" text, "actorId" text, reason text, "durationMs" bigint,
-        "lateUs" bigint)`,
-    story: sql`
+        "lateUs" bigint)
+    ), story as (
       insert into issue_events (tenant_id, created_at, issue_id, actor_type, actor_id, status, details, state)
       select ${p('tenantId')}, ${laterThanAll('e."issueId"', p('tenantId'))}, e."issueId", e."actorType", e."actorId", e.status, e.details, e.state
       from jsonb_to_recordset(${p('issueEvents')}::jsonb) as e ("issueId" bigint, "actorType" text, "actorId" text,
-        status text, details jsonb, state text)`,
-    event: sql`
+        status text, details jsonb, state text)
+    ), event as (
       insert into pipeline_events (tenant_id, repo_id, issue_id, issue_number, event_type, agent, payload)
       select ${p('tenantId')}, e."repoId", e."issueId", e."issueNumber", e."eventType", e.agent, e.payload
       from jsonb_to_recordset(${p('pipelineEvents')}::jsonb) as e ("repoId" bigint, "issueId" bigint,
-        "issueNumber" integer, "eventType" text, agent text, payload jsonb)`,
-    delta: sql`
+        "issueNumber" integer, "eventType" text, agent text, payload jsonb)
+    ), delta as (
       insert into rollup_deltas (tenant_id, repo_id, body)
       select ${p('tenantId')}, d."repoId", d.body
-      from jsonb_to_recordset(${p('deltas')}::jsonb) as d ("repoId" bigint, body jsonb)`,
-  },
-  main: sql`
+      from jsonb_to_recordset(${p('deltas')}::jsonb) as d ("repoId" bigint, body jsonb)
+    )
     insert into stream_outbox (tenant_id, event_type, data)
     select ${p('tenantId')}, s.type, s.data
     from jsonb_to_recordset(${p('stream')}::jsonb) as s (type text, data jsonb)`,
-}));
+);
 
 /** Writes the log entries of a transaction in one statement, whatever their number. */
 export async function insertRecords(tx: Tx, tenantId: number, records: Records): Promise<void> {

@@ -3,7 +3,7 @@ import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { msInterval, svcNow } from '../driver/clock.ts';
 import type { DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
-import { type Params, preparedWrite } from '../driver/prepared.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
 import type { IssuePlace } from '../workflow/dependencies.ts';
 import type { TrackRow } from './tracks.ts';
 
@@ -68,7 +68,7 @@ export async function setSiIssueWanted(tx: Tx, tenantId: number, id: string, wan
     .execute();
 }
 
-const settle = preparedWrite(
+const settle = prepared(
   'settle-si-issue',
   (_db, p: Params<{ tenantId: number; repoId: number; number: number; done: boolean }>) => sql`
     update si_issues set completed_at = (select svc_now() where ${p('done')}::boolean)

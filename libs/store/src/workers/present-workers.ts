@@ -1,7 +1,7 @@
 import type { TaskType, WorkerStatus } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../driver/database.ts';
-import { type Params, prepared, preparedWrite } from '../driver/prepared.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
 
 /** A task that a worker holds. */
 export interface HeldTask {
@@ -56,7 +56,7 @@ interface PresenceColumns {
   alive: boolean;
 }
 
-const present = preparedWrite(
+const present = prepared(
   'set-presence',
   (_db, p: Params<PresenceColumns>) => sql`
     update workers w set finishing = n.finishing, status = n.status,

@@ -4,7 +4,7 @@ import { svcNow } from '../driver/clock.ts';
 import type { DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
-import { type Params, preparedWrite } from '../driver/prepared.ts';
+import { type Params, prepared } from '../driver/prepared.ts';
 import type { IssuePlace } from './dependencies.ts';
 
 interface EdgeEnd extends IssuePlace {
@@ -37,11 +37,11 @@ export async function upsertEdge(
     .execute();
 }
 
-// The edges belong to other issues as well. Where such an issue changes them first and this transaction holds the tenant's
-// day, the server ends one of both, which then runs again.
+// The edges belong to other issues as well. Where such an issue changes them first and waits for a row of this transaction,
+// the server ends one of both, which then runs again.
 type EndedIssue = { tenantId: number; repoId: number; number: number; by: string };
 
-const resolveAtEnd = preparedWrite('resolve-edges-at-end', (db, p: Params<EndedIssue>) =>
+const resolveAtEnd = prepared('resolve-edges-at-end', (db, p: Params<EndedIssue>) =>
   db
     .updateTable('issue_edges')
     .set({ active: sql.lit(false), resolved_by: p('by'), resolved_at: svcNow })
@@ -74,7 +74,7 @@ export const resolveEdgesAtEnd = (
 type GivenUp = { tenantId: number; repoId: number; number: number; by: string };
 
 // With the end of a parent it has one edge in common at most, so neither waits for the other while that waits for it.
-const giveUp = preparedWrite('give-up-dependencies', (db, p: Params<GivenUp>) =>
+const giveUp = prepared('give-up-dependencies', (db, p: Params<GivenUp>) =>
   db
     .updateTable('issue_edges')
     .set({ active: sql.lit(false), resolved_by: p('by'), resolved_at: svcNow })

@@ -39,8 +39,8 @@ test('runs as one named statement per connection, in a pool and in a transaction
   ]);
   expect(await byName.first(store.tenant, { names: ['c'], limit: 1 })).toEqual({ external_id: 'c' });
   await inTransaction(store.tenant, async (tx) => {
-    expect(await rename.run(tx, { from: 'c', to: 'd' })).toBe(1);
-    expect(await rename.run(tx, { from: 'nobody', to: 'd' })).toBe(0);
+    expect(await rename.count(tx, { from: 'c', to: 'd' })).toBe(1);
+    expect(await rename.count(tx, { from: 'nobody', to: 'd' })).toBe(0);
     expect(await raw.first(tx, { name: 'd' })).toEqual({ n: 1 });
   });
   const { rows } = await sql<{ name: string; calls: number }>`

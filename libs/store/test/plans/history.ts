@@ -82,10 +82,6 @@ async function addRecords(tx: Tx): Promise<void> {
   await sql`
     insert into cost_events (tenant_id, repo_id, issue_id, run_id, invocation_index, agent, model, amount_usd, created_at)
     select tenant_id, repo_id, issue_id, id, 0, agent, 'large', cost_usd, claimed_at from runs`.execute(tx);
-  await sql`
-    insert into daily_spend (tenant_id, day, spent_usd, last_repo_id)
-    select tenant_id, (created_at at time zone 'UTC')::date, sum(amount_usd), max(repo_id) from cost_events
-    group by 1, 2`.execute(tx);
 }
 
 /** Ends of issues and runs, and the KPIs of 400 days. */

@@ -145,15 +145,11 @@ async function countersOf(db: Db): Promise<Counters> {
   return { ...rows[0], turn: 0 };
 }
 
-/** Sets sequences and counters to where the history stopped, and makes the rollups by day and by repo. */
+/** Sets sequences and counters to where the history stopped, and makes the rollups by repo. */
 async function finish(db: Db, counters: Counters, world: World): Promise<void> {
   for (const [name, sequence] of Object.entries(SEQUENCES)) {
     await sql`select setval(${sequence}, ${counters[name as keyof typeof SEQUENCES]})`.execute(db);
   }
-  await sql`
-    insert into daily_spend (tenant_id, day, spent_usd, last_repo_id)
-    select tenant_id, (created_at at time zone 'UTC')::date, sum(amount_usd), max(repo_id)
-    from cost_events group by 1, 2`.execute(db);
   for (const { tenantId, id } of world.repos) await aggregateIssueCounts(db, tenantId, id);
 }
 

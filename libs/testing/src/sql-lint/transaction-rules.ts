@@ -1,4 +1,4 @@
-import { footprintOf, PLACEMENT } from '@pipeline/store';
+import { COLUMNS, PLACEMENT } from '@pipeline/store';
 
 /** A connection, by identity. */
 type Session = object;
@@ -47,9 +47,13 @@ export class TransactionLint {
 }
 
 const written = new Map<string, ReadonlySet<string>>();
+const WRITE = /(?:insert into|update|delete from) +(?:"?pipeline"?\.)?"?([a-z_]+)/g;
 
+/** Names that are no table have no placement and no columns: aliases of a clause such as `do update set`. */
 function tablesWrittenBy(text: string): ReadonlySet<string> {
-  const tables = written.get(text) ?? footprintOf(text).writes;
+  const tables =
+    written.get(text) ??
+    new Set([...text.matchAll(WRITE)].map((match) => match[1] ?? '').filter((name) => name in COLUMNS));
   written.set(text, tables);
   return tables;
 }

@@ -13,7 +13,6 @@ import { HostError } from '@pipeline/vcs';
 import type { WriteBudget } from '../hosts/write-budget.ts';
 import { Flights } from '../loops/flights.ts';
 import type { Lead, Leading } from '../loops/lead.ts';
-import { Gathering } from './gathering.ts';
 import type { OutboxMetrics } from './metrics.ts';
 
 export interface ExecutorDeps {
@@ -40,8 +39,6 @@ interface Attempt {
 /** After an attempt whose end could not be written down, its issue rests; the entry stays in doubt. */
 const REST_MS = 30_000;
 const STOP_GRACE_MS = 3_000;
-/** A result waits so long at most for others to be settled with. */
-const GATHER_MS = 20;
 
 /** One attempt of an issue at a time. */
 type IssueOfEntry = Pick<SendableProjection, 'tenant_id' | 'repo_id' | 'issue_number'>;
@@ -58,10 +55,6 @@ const keyOf = ({ tenant_id, repo_id, issue_number }: IssueOfEntry): string => `$
 export class ProjectionExecutor {
   readonly #deps: ExecutorDeps;
   readonly #flights = new Flights();
-  /** Attempts that the host has not answered yet: they take its places. */
-  readonly #unanswered = new Set<number>();
-  /** Successes that are not settled yet. */
-  readonly #results = new Gathering(GATHER_MS);
   readonly #resting = new Map<string, number>();
   /** Entries that were read under a leadership and not started: while there are any, a tick reads no others. */
   #ready: SendableProjection[] = [];
@@ -69,7 +62,7 @@ export class ProjectionExecutor {
   /** Entries whose attempts are in progress by id, and whether their lane had a next one when it was last read. */
   readonly #sending = new Map<number, boolean>();
   #waitUntil = 0;
-  /** Called when the host has answered or an attempt has ended, and there is a next entry that may go. */
+  /** Called when an attempt has ended and there is a next entry that may go. */
   onLanded: () => void = () => undefined;
 
   constructor(deps: ExecutorDeps) {
@@ -106,14 +99,12 @@ export class ProjectionExecutor {
     let isLimited = false;
     this.#ready = this.#ready.filter(({ tenant_id, id, has_next, ...entry }) => {
       const key = keyOf({ tenant_id, ...entry });
-      // Answered attempts are settled meanwhile. Those are limited too: a crash leaves them in doubt.
-      isLimited ||= this.#unanswered.size >= parallelIssues || this.#flights.size >= 2 * parallelIssues;
+      isLimited ||= this.#flights.size >= parallelIssues;
       if (isLimited || this.#flights.has(key) || this.#rests(key)) return true;
       const reserved = budget?.reserve(writesOf(entry.action)) ?? null;
       isLimited = budget !== null && reserved === null;
       if (isLimited) return true;
       this.#sending.set(id, has_next);
-      this.#unanswered.add(id);
       const flight = this.#flights.start(key, (stopping) =>
         this.#attempt(key, { engine, leading, tenantId: tenant_id, id, stopping }).finally(() => reserved?.()),
       );
@@ -132,17 +123,11 @@ export class ProjectionExecutor {
     return this.#flights.stop(STOP_GRACE_MS);
   }
 
-  /** The place on the host is free for another issue, although the result is not settled yet. */
-  #answered(id: number): void {
-    if (this.#unanswered.delete(id) && this.#ready.length > 0) this.onLanded();
-  }
-
   /**
    * Removes an entry whose attempt has ended. Entries that were queued since the last read have a notification of their
    * own, which causes another read.
    */
   #landed(id: number): void {
-    this.#unanswered.delete(id);
     const hasNext = this.#sending.get(id) ?? false;
     this.#sending.delete(id);
     if (hasNext || this.#ready.length > 0) this.onLanded();
@@ -177,9 +162,6 @@ export class ProjectionExecutor {
     // We broke it off ourselves: it stays in doubt and costs no attempt.
     if ((signal.aborted || !leading.isHeld()) && result.status === 'failed') return;
     if (result.status === 'rate-limited') this.#waitUntil = Math.max(this.#waitUntil, Date.parse(result.retryAt));
-    // Those of a turn are settled by one statement, and others that take their places begin in one transaction.
-    if (result.status === 'ok') await this.#results.join(this.#unanswered.size);
-    this.#answered(projection.id);
     await settle(engine, sending, result);
     this.#record(sending, result);
   }

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/g
 import { DEFAULT_SETTINGS } from '@pipeline/domain';
 import { enqueueDueScans } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
-import { addDailySpend, inTransaction, type Notifications, writeSettings } from '@pipeline/store';
+import { insertCostEvents, inTransaction, type Notifications, writeSettings } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { Lead } from '../../src/loops/lead.ts';
@@ -60,7 +60,11 @@ describe('budgets', () => {
     const bench = await makeBench(database.store, 'acme/shop');
     await admit(bench, 1);
     await inTransaction(database.store.tenant, (tx) =>
-      addDailySpend(tx, bench.tenantId, { repoId: bench.repo.id, usd: 5 }),
+      insertCostEvents(
+        tx,
+        { tenantId: bench.tenantId, runId: 1, repoId: bench.repo.id, issueId: null, agent: 'developer' },
+        [{ index: 0, model: 'large', usd: 5 }],
+      ),
     );
     const tick = () => enforceCurrentBudgets(bench.engine);
     const held = async () => (await database.db.selectFrom('tasks').select('held').executeTakeFirst())?.held;

@@ -301,34 +301,6 @@ describe('the executor of writes', () => {
       await executor.stop();
     });
 
-    test('the place of an answered write is free for another issue while the result waits to be stored', async () => {
-      await allow(1);
-      const numbers = [await issueWith(comment('a')), await issueWith(comment('b')), await issueWith(comment('c'))];
-      const { host, open } = heldHost();
-      const errors: string[] = [];
-      const executor = executorOn({ host, log: { ...silentLogger, error: (message) => void errors.push(message) } });
-      executor.onLanded = () => void executor.tick();
-      await executor.tick();
-      await reached(open, 1);
-      const lock = await database.db.startTransaction().execute();
-      try {
-        await lock.selectFrom('projections').select('id').orderBy('id').limit(1).forUpdate().execute();
-        open.shift()?.answer(OK);
-        await reached(open, 1);
-        expect([flying(open), errors]).toEqual([[numbers[1]], []]);
-        // Twice as many attempts as places: the third one waits until a result is stored.
-        await lock.selectFrom('projections').select('id').orderBy('id').limit(2).forUpdate().execute();
-        open.shift()?.answer(OK);
-        for (let n = 0; n < 50; n += 1) await database.store.ping();
-        expect(open).toEqual([]);
-      } finally {
-        await lock.commit().execute();
-      }
-      await reached(open, 1);
-      expect(flying(open)).toEqual([numbers[2]]);
-      await executor.stop();
-    });
-
     test('one of two replicas leads; when its session ends the other one takes over', async () => {
       const number = await issueWith(comment('once'));
       const secondBell = await connectedDoorbell(database.url);
