@@ -115,7 +115,7 @@ export async function inTenant<T>(
 }
 
 /**
- * A transaction of the tenant pool. For an engine with a fence it fails once another process leads; the check is
+ * A transaction. For an engine with a fence it fails once another process leads; the check is
  * pipelined and costs no round trip.
  */
 export function inFencedTransaction<T>(
@@ -123,7 +123,7 @@ export function inFencedTransaction<T>(
   work: (tx: Tx, send: Send, flush: () => void) => Promise<T>,
 ): Promise<T> {
   const { fence } = engine;
-  return inTransaction(engine.store.tenant, (tx, send, flush) => {
+  return inTransaction(engine.store.db, (tx, send, flush) => {
     if (fence) send(assertLeader(tx, fence));
     return work(tx, send, flush);
   });
@@ -145,24 +145,13 @@ function fencedStore(store: Store, fence: Fence): Store {
     return value;
   };
   return {
-    get tenant() {
-      return whileHeld(store.tenant);
+    get db() {
+      return whileHeld(store.db);
     },
-    get fleet() {
-      return whileHeld(store.fleet);
+    get reads() {
+      return whileHeld(store.reads);
     },
-    get read() {
-      return whileHeld(store.read);
-    },
-    get quick() {
-      return whileHeld(store.quick);
-    },
-    get replica() {
-      return whileHeld(store.replica);
-    },
-    get server() {
-      return store.server;
-    },
+    isReplicaUsed: store.isReplicaUsed,
     ping: () => store.ping(),
     close: () => store.close(),
   };

@@ -34,7 +34,7 @@ export interface Sending {
 
 /** The outbox entries that may be sent to this kind of host now: at most one per lane of an issue. One indexed read. */
 export const sendable = (engine: Engine, clientType: string, limit: number): Promise<SendableProjection[]> =>
-  sendableProjections(engine.store.fleet, clientType, limit);
+  sendableProjections(engine.store.db, clientType, limit);
 
 /**
  * Begins an attempt of an entry: with the labels of the issue's current state, and, for a retried entry that was
@@ -77,7 +77,7 @@ async function beginTogether(engine: Engine, entries: readonly Entry[]): Promise
 
 async function sendingOf(engine: Engine, begun: BegunAttempt, epoch: number | null): Promise<Sending | null> {
   const { projection, repo } = begun;
-  const action = await actionNow(engine.store.tenant, begun);
+  const action = await actionNow(engine.store.db, begun);
   if (action === null) {
     await completeUnwanted(engine, projection);
     return null;

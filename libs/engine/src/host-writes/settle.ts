@@ -54,7 +54,7 @@ const plainSettles = batchedByEngine((engine, executed: readonly Executed[]) =>
 async function settleTogether({ store }: Engine, executed: readonly Executed[]): Promise<undefined[]> {
   const tenantId = executed[0]?.sending.projection.tenant_id ?? 0;
   const entries = executed.map(({ sending, result }) => ({ id: sending.projection.id, created: result.created }));
-  await completeProjections(store.tenant, tenantId, entries);
+  await completeProjections(store.db, tenantId, entries);
   return executed.map(() => undefined);
 }
 

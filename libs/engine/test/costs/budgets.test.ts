@@ -206,7 +206,7 @@ describe('the day of a tenant', () => {
         }),
       ),
     );
-    const day = await inTransaction(database.store.tenant, (tx) => lockToday(tx, bench.tenantId));
+    const day = await inTransaction(database.store.db, (tx) => lockToday(tx, bench.tenantId));
     expect(day).toMatchObject({ spent_usd: 10, told_percent: 100 });
     expect(await events()).toEqual([80, 90, 100].map((percent) => ({ percent, scope: 'day' })));
   });

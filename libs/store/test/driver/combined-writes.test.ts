@@ -8,7 +8,7 @@ import { inTransaction, isUniqueViolation } from '../../src/index.ts';
 
 const sent: string[] = [];
 const database = testDatabase();
-const store = () => database.open({ onStatement: (_pool, text) => void sent.push(text) });
+const store = () => database.open({ onStatement: (text) => void sent.push(text) });
 
 type N = Params<{ n: number }>;
 
@@ -77,7 +77,7 @@ function issue(tx: Tx, step: Step): Promise<unknown> {
 
 /** The results of the steps, and all rows at the end. */
 function outcomeOf(steps: readonly Step[], db: ReturnType<typeof store>, oneByOne: boolean): Promise<unknown> {
-  return inTransaction(db.tenant, async (tx) => {
+  return inTransaction(db.db, async (tx) => {
     await makeTables(tx);
     const results: Promise<unknown>[] = [];
     for (const step of steps) {
@@ -103,7 +103,7 @@ test('any statements of one turn have the effects and results of the same statem
 
 test('independent writes of one turn are one statement, and a read of another table goes before it', async () => {
   const db = store();
-  await inTransaction(db.tenant, async (tx) => {
+  await inTransaction(db.db, async (tx) => {
     await makeTables(tx);
     sent.length = 0;
     await Promise.all([
@@ -125,7 +125,7 @@ test('independent writes of one turn are one statement, and a read of another ta
 
 test('a combined write that fails rolls everything back with its own error', async () => {
   const db = store();
-  const failed = inTransaction(db.fleet, async (tx, send) => {
+  const failed = inTransaction(db.db, async (tx, send) => {
     await makeTables(tx);
     await sql`create unique index on tasks (n)`.execute(tx);
     send(write.addTask.run(tx, { n: 1 }));
@@ -139,7 +139,7 @@ test('a combined write that fails rolls everything back with its own error', asy
 
 test('a write issued in the turn in which the transaction fails is not run after the rollback', async () => {
   const db = store();
-  const failed = inTransaction(db.tenant, async (tx, send) => {
+  const failed = inTransaction(db.db, async (tx, send) => {
     await makeTables(tx);
     sent.length = 0;
     send(write.addTask.run(tx, { n: 1 }));
@@ -152,15 +152,15 @@ test('a write issued in the turn in which the transaction fails is not run after
 });
 
 test('refuses a write without a table, and a name of a CTE that is taken', async () => {
-  const { tenant } = database.store;
+  const { db } = database.store;
   const nothing = preparedWrite('test-nothing', () => sql`select 1`);
-  await expect(nothing.run(tenant, {})).rejects.toThrow('test-nothing writes no table');
+  await expect(nothing.run(db, {})).rejects.toThrow('test-nothing writes no table');
   const [first, second] = ['test-first', 'test-second'].map((name) =>
     preparedWrite(name, (db, p: Params<{ tenantId: number }>) => ({
       ctes: { test_taken: db.deleteFrom('runs').where('tenant_id', '=', p('tenantId')) },
       main: db.deleteFrom('tasks').where('tenant_id', '=', p('tenantId')),
     })),
   );
-  await first?.run(tenant, { tenantId: 1 });
-  await expect(second?.run(tenant, { tenantId: 1 })).rejects.toThrow('another write has a CTE named test_taken');
+  await first?.run(db, { tenantId: 1 });
+  await expect(second?.run(db, { tenantId: 1 })).rejects.toThrow('another write has a CTE named test_taken');
 });

@@ -8,7 +8,7 @@ import { inTransaction } from '../../src/index.ts';
 
 const sent: string[] = [];
 const database = testDatabase();
-const store = () => database.open({ onStatement: (_pool, text) => void sent.push(text) });
+const store = () => database.open({ onStatement: (text) => void sent.push(text) });
 
 type N = Params<{ n: number }>;
 
@@ -63,7 +63,7 @@ async function makeTables(tx: Tx): Promise<void> {
 
 /** Rows that are read by the steps, and all rows at the end. */
 const outcomeOf = (steps: readonly Step[], db: ReturnType<typeof store>, oneByOne: boolean): Promise<unknown> =>
-  inTransaction(db.tenant, async (tx) => {
+  inTransaction(db.db, async (tx) => {
     await makeTables(tx);
     const rows: unknown[] = [];
     for (const one of steps) {
@@ -88,7 +88,7 @@ test('patches of rows have the effects of the same updates one by one, whatever 
 
 test('writes a row once when several turns of a transaction change it', async () => {
   const db = store();
-  await inTransaction(db.tenant, async (tx, send) => {
+  await inTransaction(db.db, async (tx, send) => {
     await makeTables(tx);
     sent.length = 0;
     send(patch.addCost.run(tx, { tenantId: 1, id: 1, n: 3 }));
@@ -107,7 +107,7 @@ test('writes a row once when several turns of a transaction change it', async ()
 test('sends waiting writes before a statement that locks rows or writes', async () => {
   const db = store();
   const lock = prepared('test-lock-task', () => sql<object>`select id from tasks for update`);
-  await inTransaction(db.tenant, async (tx, send) => {
+  await inTransaction(db.db, async (tx, send) => {
     await makeTables(tx);
     sent.length = 0;
     send(patch.plan.run(tx, { tenantId: 1, id: 1, n: 4 }));
@@ -123,7 +123,7 @@ test('sends waiting writes before a statement that locks rows or writes', async 
 
 test('fails the transaction with its own error when a write that waited fails', async () => {
   const db = store();
-  const failed = inTransaction(db.tenant, async (tx, send) => {
+  const failed = inTransaction(db.db, async (tx, send) => {
     await makeTables(tx);
     await sql`alter table issues add check (plan_version < 5)`.execute(tx);
     send(patch.plan.run(tx, { tenantId: 1, id: 1, n: 7 }));
@@ -147,7 +147,7 @@ test('replaces a row within a unique key when a deletion and an insertion are me
     main: sql`insert into tasks select 1, ${p('id')}::int, 1 from (select count(*) from test_ended) first`,
   }));
   const db = store();
-  const rows = await inTransaction(db.tenant, async (tx, send) => {
+  const rows = await inTransaction(db.db, async (tx, send) => {
     await makeTables(tx);
     await add.run(tx, { id: 1 });
     await read.runs.all(tx, {});
@@ -164,6 +164,6 @@ test('replaces a row within a unique key when a deletion and an insertion are me
 
 test('refuses a patch whose value reads a table', async () => {
   const reading = preparedPatch('test-reading', 'issues', () => ({ plan: sql`(select id from runs limit 1)` }));
-  const run = reading.run(database.store.tenant, { tenantId: 1, id: 1 });
+  const run = reading.run(database.store.db, { tenantId: 1, id: 1 });
   await expect(run).rejects.toThrow('patch test-reading: the value of plan reads a table');
 });
