@@ -184,7 +184,7 @@ function sessions(compose: Compose): string {
   expectEqual('the replica is one', query('postgres-replica', 'select pg_is_in_recovery()'), 't');
   const names = `select string_agg(distinct application_name, ' ') from pg_stat_activity where usename`;
   const reads = query('postgres-replica', `${names} = 'pipeline_hosted_api'`);
-  expectPart(reads, 'hosted-api:read');
+  expectPart(reads, 'hosted-api:reads');
   const pooler = must(compose(['ps', '--quiet', 'pgbouncer'])).trim();
   const addresses = must(
     docker(['inspect', '--format', '{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}', pooler]),

@@ -48,9 +48,9 @@ const LISTED_AT_ONCE = 5_000;
 async function listAll({ store, tenantId, repoIds }: OurStore, issueIds: readonly number[]): Promise<void> {
   for (let at = 0; at < issueIds.length; at += LISTED_AT_ONCE) {
     const ids = issueIds.slice(at, at + LISTED_AT_ONCE);
-    await inTransaction(store.tenant, (tx) => refreshIssueList(tx, tenantId, ids, false));
+    await inTransaction(store.db, (tx) => refreshIssueList(tx, tenantId, ids, false));
   }
-  for (const repoId of repoIds) await aggregateIssueCounts(store.tenant, tenantId, repoId);
+  for (const repoId of repoIds) await aggregateIssueCounts(store.db, tenantId, repoId);
 }
 
 /** Issue n of a chunk belongs to repo n modulo their number; ids follow from the sequences, which nobody else uses. */

@@ -64,7 +64,7 @@ export function newTask({ repoIds }: OurStore, index: number): NewTask {
 
 export const enqueue = (ours: OurStore, from: number, count: number): Promise<void> =>
   enqueueTasks(
-    ours.store.tenant,
+    ours.store.db,
     ours.tenantId,
     Array.from({ length: count }, (_, at) => newTask(ours, from + at)),
   );
@@ -75,7 +75,7 @@ export const claimBatch = (
   types: readonly TaskType[] = [TASK_TYPE],
   repoIds: readonly number[] | null = null,
 ): Promise<Claimed[]> =>
-  claimTasks(store.tenant, tenantId, {
+  claimTasks(store.db, tenantId, {
     taskTypes: types,
     repoIds,
     claimers: Array.from({ length: count }, () => ({ workerId: 'bench', tokenHash: hashOf(randomUUID()) })),

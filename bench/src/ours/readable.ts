@@ -46,7 +46,7 @@ export async function makeReadable(bench: Bench, issues: number): Promise<Readab
   const issuesOfRepo = issues / ORGS / REPOS_OF_ORG;
   const repos: ReadableRepo[] = [];
   for (let org = 0; org < ORGS; org += 1) {
-    const tenantId = await ensureTenant(store.tenant, `org-${org}`);
+    const tenantId = await ensureTenant(store.db, `org-${org}`);
     const token = await mint(store, tenantId, org);
     for (let n = 0; n < REPOS_OF_ORG; n += 1) {
       const repoId = await makeRepo(store, tenantId, { owner: `org-${org}`, name: `repo-${n}` });
@@ -58,7 +58,7 @@ export async function makeReadable(bench: Bench, issues: number): Promise<Readab
   return { url, repos, issuesOfRepo };
 }
 
-async function mint({ tenant: db }: Store, tenantId: number, org: number): Promise<string> {
+async function mint({ db }: Store, tenantId: number, org: number): Promise<string> {
   const email = `user-${org}@example.org`;
   const userId = await insertUser(db, { email, name: 'Bench', passwordHash: 'none', tenantId, role: 'owner' });
   const id = `conn_${randomBytes(16).toString('base64url')}`;
@@ -72,7 +72,7 @@ async function mint({ tenant: db }: Store, tenantId: number, org: number): Promi
 
 async function makeRepo(store: Store, tenantId: number, slug: { owner: string; name: string }): Promise<number> {
   const repo = { vcsHost: 'sandbox' as const, cloneUrl: '', defaultBranch: 'main', setupCommand: null, poolSize: null };
-  const row = await inTransaction(store.tenant, (tx) =>
+  const row = await inTransaction(store.db, (tx) =>
     upsertRepo(tx, tenantId, { slug, ...repo, installationId: null, enabled: true }),
   );
   return row.id;
@@ -96,7 +96,7 @@ async function fill(store: Store, admin: pg.Pool, { tenantId, repoId, issues }: 
   );
   for (let at = 0; at < rows.length; at += CHUNK) {
     const ids = rows.slice(at, at + CHUNK).map(({ id }) => id);
-    await inTransaction(store.tenant, (tx) => refreshIssueList(tx, tenantId, ids, false));
+    await inTransaction(store.db, (tx) => refreshIssueList(tx, tenantId, ids, false));
   }
-  await aggregateIssueCounts(store.tenant, tenantId, repoId);
+  await aggregateIssueCounts(store.db, tenantId, repoId);
 }

@@ -30,7 +30,7 @@ export async function openOurStore(bench: Bench, name: string): Promise<OurStore
   bench.stack.add(`store ${name}`, () => store.close());
   const admin = new pg.Pool({ connectionString: url, max: POOL_SIZE, options: '-c search_path=pipeline,public' });
   bench.stack.add(`admin connections ${name}`, () => admin.end());
-  const tenantId = await ensureTenant(store.tenant, 'bench');
+  const tenantId = await ensureTenant(store.db, 'bench');
   return {
     store,
     url,
@@ -45,8 +45,8 @@ export async function openOurStore(bench: Bench, name: string): Promise<OurStore
   };
 }
 
-async function makeRepos({ tenant }: Store, tenantId: number): Promise<number[]> {
-  return tenant.transaction().execute(async (tx) => {
+async function makeRepos({ db }: Store, tenantId: number): Promise<number[]> {
+  return db.transaction().execute(async (tx) => {
     const ids: number[] = [];
     for (let index = 0; index < REPOS; index += 1) {
       const row = await upsertRepo(tx, tenantId, {

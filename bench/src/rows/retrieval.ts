@@ -49,7 +49,7 @@ async function p95(bench: Bench, ours: OurStore): Promise<Fact> {
 async function once({ store, tenantId, repoIds }: OurStore, call: number): Promise<void> {
   const agent = RETRIEVAL_AGENTS[call % RETRIEVAL_AGENTS.length] ?? 'developer';
   const about = { tenantId, repoId: repoIds[0] ?? 0, agent, issueNumber: 1 + (call % ISSUES), prNumber: null };
-  const deps = { db: store.read, settings: DEFAULT_SETTINGS, embedder: undefined };
+  const deps = { db: store.reads, settings: DEFAULT_SETTINGS, embedder: undefined };
   const found = await retrieve(deps, { ...about, budget: null });
   const { snippets, candidateFiles, tokenEstimate } = found;
   if (snippets.length > 0 && candidateFiles.length > 0 && tokenEstimate <= 4_000) return;

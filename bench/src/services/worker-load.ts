@@ -26,7 +26,7 @@ export interface WorkerLoad {
 export async function connectWorkers({ store, tenantId }: OurStore, url: string, slots: number): Promise<WorkerLoad> {
   const token = `wrk_at_${randomBytes(32).toString('base64url')}`;
   const tokenHash = createHash('sha256').update(token).digest('hex');
-  await insertWorkerToken(store.tenant, { tenantId, name: 'bench', tokenHash, repoIds: null });
+  await insertWorkerToken(store.db, { tenantId, name: 'bench', tokenHash, repoIds: null });
   const pool = new Pool(url, { connections: LANES * slots, pipelining: 1 });
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
   const post = async (path: string, body: object): Promise<unknown> => {

@@ -118,9 +118,9 @@ async function insertHistory(databaseUrl: string): Promise<void> {
   const onConnectionError = () => undefined;
   const store = openStore({ databaseUrl, applicationName: 'history', poolSize: 2, onConnectionError });
   try {
-    await simulateHistory(store.fleet, { ...HISTORY, end: new Date() });
+    await simulateHistory(store.db, { ...HISTORY, end: new Date() });
     // The name of the organisation for which credentials are created.
-    await sql`update pipeline.tenants set external_id = 'default'`.execute(store.fleet);
+    await sql`update pipeline.tenants set external_id = 'default'`.execute(store.db);
   } finally {
     await store.close();
   }

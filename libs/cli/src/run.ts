@@ -4,7 +4,7 @@ import { parseEnv, silentLogger, withDeadline } from '@pipeline/runtime';
 import {
   assertSchema,
   createNotifications,
-  isDatabaseUrl,
+  DatabaseUrl,
   isRefusedLogin,
   isUnavailable,
   openStore,
@@ -18,8 +18,7 @@ import { readPassword, readText } from './command/input.ts';
 import { connectDiagnostics, connectHost } from './hosts.ts';
 import { type Failure, messageOf, type Order, report } from './report.ts';
 
-const postgres = z.string().refine(isDatabaseUrl, 'must be a postgres:// address');
-const Env = z.object({ DATABASE_URL: postgres, DATABASE_DIRECT_URL: postgres.optional() });
+const Env = z.object({ DATABASE_URL: DatabaseUrl, DATABASE_DIRECT_URL: DatabaseUrl.optional() });
 
 const RING_DEADLINE_MS = 2_000;
 
@@ -32,11 +31,12 @@ async function answerOf({ flags, action, env, streams }: Order): Promise<Answer>
     databaseUrl: DATABASE_URL,
     applicationName: 'pipeline-cli',
     poolSize: 2,
+    statementTimeoutMs: 30_000,
     onConnectionError: () => undefined, // the statement in flight fails with the same error
   });
   const notified = new Map<NotifiedChannel, Set<number>>();
   try {
-    await assertSchema(store.fleet);
+    await assertSchema(store.db);
     const actor = flags.as ?? admin.machineUser();
     const by: admin.Admin = { engine: engineOn(store, notified), actor, reason: flags.reason ?? null };
     const answer = await action({

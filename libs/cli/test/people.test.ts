@@ -164,7 +164,7 @@ test('connections are listed and end one by one or all of a user', async () => {
   const { id: userId } = await userRow('dora@delta.org');
   for (const id of ['conn_1', 'conn_2', 'conn_3']) {
     const client = { clientId: 'c', clientName: 'Editor', resource: 'https://x', scope: 'pipeline:read' };
-    await insertConnection(database.store.tenant, { id, tenantId, userId, ...client, payload: {}, ttlMs: 60_000 });
+    await insertConnection(database.store.db, { id, tenantId, userId, ...client, payload: {}, ttlMs: 60_000 });
   }
   const revoke = ['admin', 'connections', 'revoke'];
   expect(await cli.json([...revoke, 'conn_1'])).toEqual({ revoked: ['conn_1'] });

@@ -26,7 +26,7 @@ test('lists, enables and disables repos, and notifies pollers at once', async ()
     message: expect.stringMatching(/^Acme\/Shop is not enabled: no credentials for its host are set here/),
   });
   expect(await cli.json(enable)).toMatchObject({ repo: 'Acme/Shop', org: 'acme', enabled: true, changed: true });
-  expect((await repoById(database.store.tenant, tenantId, repo.id)).enabled).toBe(true);
+  expect((await repoById(database.store.db, tenantId, repo.id)).enabled).toBe(true);
   expect(await cli.json(enable)).toMatchObject({ changed: false });
   expect(await cli.json(['repo', 'list', '--org', 'acme'])).toMatchObject([{ repo: 'Acme/Shop', enabled: true }]);
   expect(await cli.json(['repo', 'disable', 'acme/shop'])).toMatchObject({ enabled: false, changed: true });
@@ -36,7 +36,7 @@ test('lists, enables and disables repos, and notifies pollers at once', async ()
   await bell.close();
 });
 
-const scopeOf = (token: string) => findWorkerScope(database.store.tenant, hashToken(token));
+const scopeOf = (token: string) => findWorkerScope(database.store.db, hashToken(token));
 
 test('worker tokens are made for an organisation or some of its repos, listed without their secret, and revoked', async () => {
   const { tenantId, repo } = await addRepo(database, 'beta', 'beta/api');
@@ -75,7 +75,7 @@ test('worker tokens are made for an organisation or some of its repos, listed wi
     { repos: null },
   ]);
   expect(listed.stdout).not.toContain('wrk_at_');
-  await recordTokenUse(database.store.tenant, some.id);
+  await recordTokenUse(database.store.db, some.id);
   const used = (await cli.json<{ id: string; lastUsedAt: string | null }[]>(list)).find(({ id }) => id === some.id);
   expect(Math.abs(Date.parse(used?.lastUsedAt ?? '') - Date.now())).toBeLessThan(60_000);
 

@@ -11,7 +11,7 @@ export async function addRepo(
   enabled = true,
 ): Promise<{ tenantId: number; repo: RepoRow }> {
   const [owner = '', name = ''] = slug.split('/');
-  const tenantId = await ensureTenant(database.store.tenant, org);
+  const tenantId = await ensureTenant(database.store.db, org);
   const engine = {
     store: database.store,
     notify: () => undefined,

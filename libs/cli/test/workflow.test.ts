@@ -32,11 +32,11 @@ describe('workflow of a repo', () => {
       active: false,
       warnings: [],
     });
-    expect(await activeWorkflow(database.store.tenant, tenantId, repo.id)).toMatchObject({ version: 1 });
+    expect(await activeWorkflow(database.store.db, tenantId, repo.id)).toMatchObject({ version: 1 });
     const activate = [...workflow('activate', 'acme/shop', '2'), '--as', 'olga', '--reason', 'warn sooner'];
     expect(await cli.json(activate)).toMatchObject({ version: 2, before: 1, changed: true });
     expect(await cli.json(activate)).toMatchObject({ changed: false });
-    const active = await activeWorkflow(database.store.tenant, tenantId, repo.id);
+    const active = await activeWorkflow(database.store.db, tenantId, repo.id);
     expect(active?.states[0]).toMatchObject({ name: 'new', warnAfterMinutes: 5 });
     expect(await cli.json(workflow('versions', 'acme/shop'))).toMatchObject([
       { version: 2, active: true, createdBy: 'olga', activatedBy: 'olga', activatedAt: expect.any(String) },
@@ -57,7 +57,7 @@ describe('workflow of a repo', () => {
       stdout: expect.stringMatching(/^plan approval of acme\/planned is now required/),
     });
     const plannedTo = async () => {
-      const active = await activeWorkflow(database.store.tenant, tenantId, repo.id);
+      const active = await activeWorkflow(database.store.db, tenantId, repo.id);
       return active?.edges.find(({ from, trigger }) => from === 'planning' && trigger === 'planned')?.to;
     };
     expect(await plannedTo()).toBe('human-review-ready');

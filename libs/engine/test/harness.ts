@@ -70,7 +70,7 @@ export async function makeBench(
     random: () => 0.5,
   };
   const [owner = 'acme', name = 'shop'] = (options.slug ?? 'acme/shop').split('/');
-  const tenantId = await ensureTenant(store.tenant, options.tenant ?? owner);
+  const tenantId = await ensureTenant(store.db, options.tenant ?? owner);
   const repo = await putRepo(engine, tenantId, {
     slug: { owner, name },
     vcsHost: 'sandbox',

@@ -13,7 +13,7 @@ export function countingStore(database: TestDatabase): { store: Store; costOf<T>
   const packets: string[][] = [];
   let current: string[] | null = null;
   const store = database.open({
-    onStatement: (_pool, text) => {
+    onStatement: (text) => {
       if (current === null) {
         current = [];
         packets.push(current);

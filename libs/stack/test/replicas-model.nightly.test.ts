@@ -24,9 +24,9 @@ let deliveries = 0;
 
 beforeAll(async () => {
   database.clock.now = new Date('2026-03-01T00:00:00Z');
-  const tenantId = await ensureTenant(database.store.tenant, 'model');
+  const tenantId = await ensureTenant(database.store.db, 'model');
   const tokenHash = createHash('sha256').update(TOKEN).digest('hex');
-  await insertWorkerToken(database.store.tenant, { tenantId, name: 'rover', tokenHash, repoIds: null });
+  await insertWorkerToken(database.store.db, { tenantId, name: 'rover', tokenHash, repoIds: null });
   const started = new Cluster({
     database,
     token: TOKEN,

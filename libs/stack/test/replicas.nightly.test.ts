@@ -84,9 +84,9 @@ let stage: Stage | undefined;
 beforeAll(async () => {
   host = await startHost();
   writeFileSync(join(folder, 'pipeline.yaml'), CONFIG);
-  const tenantId = await ensureTenant(database.store.tenant, 'default');
+  const tenantId = await ensureTenant(database.store.db, 'default');
   const tokenHash = createHash('sha256').update(TOKEN).digest('hex');
-  await insertWorkerToken(database.store.tenant, { tenantId, name: 'rover', tokenHash, repoIds: null });
+  await insertWorkerToken(database.store.db, { tenantId, name: 'rover', tokenHash, repoIds: null });
   const view = new StoreView(database.url);
   const apis = await Promise.all([startApi(), startApi()]);
   host.hooks.push(...apis.map(({ url }) => url));

@@ -73,13 +73,13 @@ test('reads waits for tables and cancelled statements from the log of the server
   const log = [
     '~~monitor:fleet~~LOG:  process 12 still waiting for AccessExclusiveLock on relation 17 of database 5 after 50.1 ms',
     '\tDetail of it.',
-    '~~hosted-api:tenant~~LOG:  process 13 acquired RowExclusiveLock on relation 17 of database 5 after 2123.456 ms',
-    '~~hosted-api:tenant~~LOG:  process 13 acquired ShareLock on transaction 991 after 70.000 ms',
+    '~~hosted-api:requests~~LOG:  process 13 acquired RowExclusiveLock on relation 17 of database 5 after 2123.456 ms',
+    '~~hosted-api:requests~~LOG:  process 13 acquired ShareLock on transaction 991 after 70.000 ms',
     '~~monitor:fleet~~ERROR:  canceling statement due to lock timeout',
     '',
   ].join('\n');
   expect(waitsIn(log)).toEqual({
-    waits: [{ application: 'hosted-api:tenant', ms: 2123.456 }],
+    waits: [{ application: 'hosted-api:requests', ms: 2123.456 }],
     cancelled: ['monitor:fleet: canceling statement due to lock timeout'],
   });
 });

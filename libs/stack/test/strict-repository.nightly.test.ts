@@ -74,9 +74,9 @@ beforeAll(async () => {
   host = await startHost({ ci: CI, mergeMethods: ['squash'] });
   await host.api('PUT', `/repos/${SLUG}/branches/main/protection`, PROTECTION, 'acme');
   writeFileSync(join(folder, 'pipeline.yaml'), CONFIG);
-  const tenantId = await ensureTenant(database.store.tenant, 'default');
+  const tenantId = await ensureTenant(database.store.db, 'default');
   const tokenHash = createHash('sha256').update(TOKEN).digest('hex');
-  await insertWorkerToken(database.store.tenant, { tenantId, name: 'agents', tokenHash, repoIds: null });
+  await insertWorkerToken(database.store.db, { tenantId, name: 'agents', tokenHash, repoIds: null });
   const common = { DATABASE_URL: database.url, DATABASE_POOL_SIZE: '4' };
   const api = await startService('hosted-api', { ...common, GITHUB_WEBHOOK_SECRET: SECRET });
   services.push(api);

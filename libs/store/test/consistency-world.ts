@@ -21,8 +21,8 @@ export async function makeWorld(
   slug: string,
   tenant = slug.split('/')[0] ?? '',
 ): Promise<World> {
-  const tenantId = await ensureTenant(database.store.tenant, tenant);
-  const repo = await inTransaction(database.store.tenant, (tx) => upsertRepo(tx, tenantId, aRepo(slug)));
+  const tenantId = await ensureTenant(database.store.db, tenant);
+  const repo = await inTransaction(database.store.db, (tx) => upsertRepo(tx, tenantId, aRepo(slug)));
   const { db } = database;
   const key = { tenant_id: tenantId, repo_id: repo.id };
   return {

@@ -44,7 +44,7 @@ describe('the pool server', () => {
 
   test('reports connections left open and statements that break the rules, each time', async () => {
     const pool = await startPoolServer({ TEST_DATABASE_URL: server.url });
-    const statements = [{ pool: 'tenant', text: 'select * from issues' }] as const;
+    const statements = ['select * from issues'];
     const returned = async () => {
       const { name, url } = await borrowDatabase(pool.socket);
       const client = new pg.Client({ connectionString: url, application_name: 'forgotten' });
@@ -74,15 +74,14 @@ describe('the pool server', () => {
 
   test('asks the oldest Postgres about each statement that it could prepare', async () => {
     const pool = await startPoolServer({ TEST_DATABASE_URL: server.url, TEST_OLDEST_DATABASE_URL: server.url });
-    const texts = [
+    const statements = [
       ...['begin', 'listen svc', 'select id from issues where tenant_id = $1', '/*prepared:x*/ select svc_now()'],
       ...['select from made_by_a_test', 'select of_later_releases($1)', 'select 1 / 0'],
     ];
-    const statements = texts.map((text) => ({ pool: 'read' as const, text }));
     const { name } = await borrowDatabase(pool.socket);
     const { findings } = await returnDatabase(pool.socket, { name, statements });
     expect(findings).toEqual([
-      '[read] rejected by the oldest supported Postgres: function of_later_releases(unknown) does not exist\n    select of_later_releases($1)',
+      'rejected by the oldest supported Postgres: function of_later_releases(unknown) does not exist\n    select of_later_releases($1)',
     ]);
     await pool.close();
   });

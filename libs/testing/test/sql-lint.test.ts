@@ -3,7 +3,7 @@ import pg from 'pg';
 import { testDatabase } from '../src/index.ts';
 import { type Catalogue, readCatalogue } from '../src/sql-lint/catalogue.ts';
 import { lintSchema } from '../src/sql-lint/schema-rules.ts';
-import { lintStatements, type Statement } from '../src/sql-lint/statement-rules.ts';
+import { lintStatements } from '../src/sql-lint/statement-rules.ts';
 
 const database = testDatabase();
 let client: pg.Client;
@@ -16,8 +16,8 @@ beforeAll(async () => {
   catalogue = await readCatalogue(client);
 });
 
-const findings = async (text: string, pool: Statement['pool'] = 'tenant') =>
-  (await lintStatements([{ pool, text }], catalogue)).map((finding) => finding.split('\n')[0]);
+const findings = async (text: string) =>
+  (await lintStatements([text], catalogue)).map((finding) => finding.split('\n')[0]);
 
 describe('statements that run on one shard pass', () => {
   test.each([
@@ -194,13 +194,13 @@ describe('each rule stops what breaks it', () => {
   });
 });
 
-describe('the fleet pool', () => {
+describe('statements over all tenants', () => {
   const everyone = 'select tenant_id, count(*) from tasks group by tenant_id';
 
   test('lets a statement over all tenants pass when it states why', async () => {
-    expect(await findings(`/* fleet: counts the backlog */ ${everyone}`, 'fleet')).toEqual([]);
-    expect(await findings(everyone, 'fleet')).toHaveLength(1);
-    expect(await findings(`/* fleet: */ ${everyone}`, 'fleet')).toHaveLength(1);
+    expect(await findings(`/* fleet: counts the backlog */ ${everyone}`)).toEqual([]);
+    expect(await findings(everyone)).toHaveLength(1);
+    expect(await findings(`/* fleet: */ ${everyone}`)).toHaveLength(1);
   });
 
   test.each([
@@ -216,12 +216,7 @@ describe('the fleet pool', () => {
       'with x as materialized (select tenant_id, labels from issues) select (select count(*) from unnest(x.labels)) from x',
     ],
   ])('lets %s over all tenants pass', async (_name, text) => {
-    expect(await findings(`/* fleet: why not */ ${text}`, 'fleet')).toEqual([]);
-  });
-
-  test('the reason counts on no other pool', async () => {
-    expect(await findings(`/* fleet: counts the backlog */ ${everyone}`, 'tenant')).toHaveLength(1);
-    expect(await findings(`/* fleet: counts the backlog */ ${everyone}`, 'read')).toHaveLength(1);
+    expect(await findings(`/* fleet: why not */ ${text}`)).toEqual([]);
   });
 
   test.each([
@@ -250,7 +245,7 @@ describe('the fleet pool', () => {
     ],
     ['select l.n from repos r cross join lateral (select r.id + 1 as n) l', 'no FROM in a subquery that names outer r'],
   ])('no reason helps: %s', async (text, finding) => {
-    expect((await findings(`/* fleet: why not */ ${text}`, 'fleet')).join('\n')).toContain(finding);
+    expect((await findings(`/* fleet: why not */ ${text}`)).join('\n')).toContain(finding);
   });
 });
 

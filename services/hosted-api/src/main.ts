@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { listen } from '@pipeline/http';
-import { runService, type ServiceContext, withSecretFiles } from '@pipeline/runtime';
-import { createNotifications, openStore, requireStore } from '@pipeline/store';
+import { type Logger, runService, type ServiceContext, withSecretFiles } from '@pipeline/runtime';
+import { createNotifications, openLoopStore, openStore, requireStore } from '@pipeline/store';
 import type { z } from 'zod';
 import { createHostedContext } from './context/context.ts';
 import { storeDetailsOf } from './context/store-details.ts';
@@ -11,9 +11,13 @@ import { oauthOptions } from './process/oauth-options.ts';
 import { providerOptions } from './process/provider-options.ts';
 import { gitIssuers } from './repos/git-access.ts';
 
+type Env = z.output<z.ZodObject<typeof hostedEnv>>;
+
 const NAME = 'hosted-api';
 /** The built pages for customers. */
 const WEB_DIR = fileURLToPath(new URL('../web/dist', import.meta.url));
+/** Four loops, of which each sends one statement at a time. */
+const LOOP_POOL_SIZE = 3;
 const now = () => new Date();
 
 const environment = withSecretFiles(process.env);
@@ -21,9 +25,24 @@ const environment = withSecretFiles(process.env);
 // Not awaited at top level: the bundle is CommonJS, which has no such await.
 void runService({ name: NAME, schema: hostedEnv, env: environment, start: (context) => start(context, environment) });
 
+function openStores(env: Env, log: Logger) {
+  const options = {
+    databaseUrl: env.DATABASE_URL,
+    applicationName: NAME,
+    onConnectionError: (error: Error) => log.warn('a connection to the store broke', { cause: String(error) }),
+  };
+  const store = openStore({
+    ...options,
+    readUrl: env.DATABASE_READ_URL,
+    poolSize: env.DATABASE_POOL_SIZE,
+    onReplicaError: (error) => log.warn('reads use the primary instead of the replica', { cause: String(error) }),
+  });
+  return { store, loopStore: openLoopStore({ ...options, poolSize: LOOP_POOL_SIZE }) };
+}
+
 /** Parts are added in the order of their start and stopped in reverse: claims that wait first, the store last. */
 async function start(
-  { env, log, metrics, stack }: ServiceContext<z.output<z.ZodObject<typeof hostedEnv>>>,
+  { env, log, metrics, stack }: ServiceContext<Env>,
   variables: Readonly<Record<string, string | undefined>>,
 ) {
   const issuerOf = gitIssuers(
@@ -33,14 +52,8 @@ async function start(
     ],
     { log, now },
   );
-  const store = openStore({
-    databaseUrl: env.DATABASE_URL,
-    readUrl: env.DATABASE_READ_URL,
-    applicationName: NAME,
-    poolSize: env.DATABASE_POOL_SIZE,
-    onConnectionError: (error) => log.warn('a connection to the store broke', { cause: String(error) }),
-  });
-  stack.add('store', store.close);
+  const { store, loopStore } = openStores(env, log);
+  stack.add('store', () => Promise.all([store.close(), loopStore.close()]));
   const notifications = createNotifications({
     directUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL,
     applicationName: NAME,
@@ -49,6 +62,7 @@ async function start(
   stack.add('notifications', () => notifications.close());
   const context = createHostedContext({
     store,
+    loopStore,
     notifications,
     log,
     metrics,
@@ -59,7 +73,6 @@ async function start(
     storeDetails: env.TELL_STORE_DETAILS ? storeDetailsOf(env.DATABASE_URL) : undefined,
     oauth: oauthOptions(env),
     identityProviders: providerOptions(env),
-    maxReadLagSeconds: env.DATABASE_READ_MAX_LAG_SECONDS,
     trustedProxies: env.TRUSTED_PROXIES,
     webhookSecret: env.GITHUB_WEBHOOK_SECRET,
     issuerOf,

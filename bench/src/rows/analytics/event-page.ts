@@ -14,14 +14,14 @@ export const eventPageRow: Row = {
   title: 'pipeline events with their total',
   async open(bench) {
     const week = await makeWeek(bench, bench.quick ? 1_000_000 : 10_000_000);
-    const { fleet } = week.store;
+    const { db } = week.store;
     const filter = { tenantId: null, repoId: null, issue: null, type: null };
-    const page = () => eventPage(fleet, filter, PAGE);
+    const page = () => eventPage(db, filter, PAGE);
     const withTotal = () => {
-      const counted = countEvents(fleet, filter);
-      return Promise.all([eventPage(fleet, filter, { ...PAGE, counted }), counted]);
+      const counted = countEvents(db, filter);
+      return Promise.all([eventPage(db, filter, { ...PAGE, counted }), counted]);
     };
-    const { total } = await countEvents(fleet, filter);
+    const { total } = await countEvents(db, filter);
     if (total !== week.moves) throw new Error(`${total} events are counted, ${week.moves} there are`);
     const time = async (run: () => Promise<unknown>) => {
       const began = performance.now();

@@ -39,7 +39,7 @@ const inOrder = (changes: readonly Change[]) =>
 const occupancy: Figure = {
   name: 'state occupancy, 24 h in 48 buckets',
   faster: 100,
-  ours: async (week) => inOrder(await stateChanges(week.store.fleet, ALL, endsOf(week))),
+  ours: async (week) => inOrder(await stateChanges(week.store.db, ALL, endsOf(week))),
   async plain(week) {
     const ends = endsOf(week).ends.map((end) => end.toISOString());
     const { rows } = await week.admin.query<Change>(
@@ -65,8 +65,8 @@ const funnel: Figure = {
   faster: 200,
   async ours(week) {
     const since = dayOf(week).start;
-    const reached = await reachedStates(week.store.fleet, ALL, since);
-    await medianDwellTimes(week.store.fleet, ALL, { since, atLeast: shortestDwellTimes(reached) });
+    const reached = await reachedStates(week.store.db, ALL, since);
+    await medianDwellTimes(week.store.db, ALL, { since, atLeast: shortestDwellTimes(reached) });
     return [...reached].map(([state, n]) => `${state} ${n}`).sort();
   },
   async plain(week) {
@@ -90,7 +90,7 @@ const funnel: Figure = {
 const throughput: Figure = {
   name: 'throughput, 7 d',
   faster: 4,
-  ours: (week) => countDone(week.store.fleet, ALL, windowRange('7d', week.now).start),
+  ours: (week) => countDone(week.store.db, ALL, windowRange('7d', week.now).start),
   async plain(week) {
     const { rows } = await week.admin.query<{ n: number }>(
       `select count(distinct issue_id)::int as n from plain_moves where to_state = 'done' and at >= $1`,

@@ -54,12 +54,12 @@ const movesOf = ({ repoIds }: OurStore, issueIds: readonly number[]): Records['t
 async function keepingSums(ours: OurStore, batches: number, issueIds: readonly number[]): Promise<Sample> {
   let writing = true;
   const aggregations = (async () => {
-    while (writing) await aggregateRollups(ours.store.fleet);
+    while (writing) await aggregateRollups(ours.store.db);
   })();
   const began = performance.now();
   for (let batch = 0; batch < batches; batch += 1) {
     const records = { ...noRecords(), transitions: movesOf(ours, issueIds) };
-    await inTransaction(ours.store.tenant, (tx) => insertRecords(tx, ours.tenantId, records));
+    await inTransaction(ours.store.db, (tx) => insertRecords(tx, ours.tenantId, records));
   }
   const value = (batches * BATCH * 1_000) / (performance.now() - began);
   writing = false;
@@ -71,7 +71,7 @@ async function plain(ours: OurStore, batches: number, issueIds: readonly number[
   const began = performance.now();
   for (let batch = 0; batch < batches; batch += 1) {
     const moves = JSON.stringify(movesOf(ours, issueIds));
-    await inTransaction(ours.store.tenant, (tx) =>
+    await inTransaction(ours.store.db, (tx) =>
       sql`
         insert into transitions (tenant_id, repo_id, issue_id, from_state, to_state, trigger, forced, agent, actor_type,
           actor_id, reason, duration_in_from_ms)

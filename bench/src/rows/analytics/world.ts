@@ -54,7 +54,7 @@ async function fill({ store, admin, moves, now }: Omit<Week, 'repo'>): Promise<v
   await admin.query('vacuum analyze');
   for (let day = 0; day <= DAYS; day += 1) {
     const at = new Date(now.getTime() - (DAYS - day) * DAY_MS);
-    await checkDay(store.fleet, at.toISOString().slice(0, 10), true);
+    await checkDay(store.db, at.toISOString().slice(0, 10), true);
   }
   await admin.query('vacuum analyze');
 }

@@ -32,7 +32,7 @@ export const dashboardRow: Row = {
     const ours = await openOurStore(bench, 'bench_dashboard');
     await makeHistory(ours, ISSUES, ISSUES / 10);
     // With runs and costs, so that the overview shows what it shows in use.
-    await simulateHistory(ours.store.tenant, { tenants: 1, repos: 2, days: 3, issues: 60, seed: 1, end: new Date() });
+    await simulateHistory(ours.store.db, { tenants: 1, repos: 2, days: 3, issues: 60, seed: 1, end: new Date() });
     const url = await startMonitor(bench, ours.url);
     const line = await openSlowLine(url);
     bench.stack.add('slow line', () => line.stop());

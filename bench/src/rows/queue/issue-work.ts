@@ -107,7 +107,7 @@ async function prepareClaims(
     for (let place = 0; place < share.length; place += MAX_CLAIMERS) {
       const claimers = share.slice(place, place + MAX_CLAIMERS).map(({ hash }) => ({ workerId, tokenHash: hash }));
       const input = { taskTypes: ['analyze'], repoIds: null, claimers, leaseMs: LEASE_MS };
-      const claimed = await claimTasks(store.tenant, tenantId, input);
+      const claimed = await claimTasks(store.db, tenantId, input);
       for (const [at, { id, claim_token_hash }] of claimed.entries()) {
         claims.push({ id, claimToken: known.get(claim_token_hash) ?? '', place: place + at });
       }

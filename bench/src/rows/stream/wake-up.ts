@@ -26,7 +26,7 @@ export const wakeUpRow: Row = {
     const moves = bench.quick ? 600 : 3_000;
     const ours = await openOurStore(bench, 'bench_wake_up');
     await makeHistory(ours, ISSUES, ISSUES);
-    await inTransaction(ours.store.tenant, async (tx) => {
+    await inTransaction(ours.store.db, async (tx) => {
       for (const repoId of ours.repoIds) await seedWorkflow(tx, ours.tenantId, repoId, DEFAULT_WORKFLOW);
     });
     const { rows } = await ours.admin.query<{ id: number }>('select id::int from issues order by id');

@@ -23,19 +23,6 @@ export const Readiness = z
         description:
           'Unhealthy background loops: `failing` = three consecutive failed runs; `late` = no completed run for 60 s plus three times the interval. Empty when all loops are healthy.',
       }),
-    replica: z
-      .object({
-        used: z.boolean().meta({ description: 'True = reads use the replica; false = they use the primary.' }),
-        lagSeconds: z.number().nonnegative().nullable().meta({
-          description:
-            'Seconds that the replica is behind the primary, at the last check; null while it cannot be read.',
-        }),
-      })
-      .optional()
-      .meta({
-        description:
-          'The replica of the store for reads. Does not affect `status`: reads use the primary instead. Absent without a replica.',
-      }),
   })
   .meta({ id: 'Readiness' });
 export type Readiness = z.infer<typeof Readiness>;

@@ -42,10 +42,10 @@ export async function readAudit(
   const cursor = after === undefined ? null : parseAuditCursor(after);
   if (after !== undefined && cursor === null) throw new AppError('INVALID_INPUT', 'after must be the next of a page');
   const page = pageOf(filter, cursor, limit + 1);
-  const counted = countEvents(store.fleet, { tenantId: null, repoId: null, issue: null, type: AUDIT_EVENT });
+  const counted = countEvents(store.db, { tenantId: null, repoId: null, issue: null, type: AUDIT_EVENT });
   const [events, entries] = await Promise.all([
-    auditEventPage(store.fleet, page, counted),
-    auditLogPage(store.fleet, page),
+    auditEventPage(store.db, page, counted),
+    auditLogPage(store.db, page),
     counted,
   ]);
   const merged = [...ordered(events, 'event'), ...ordered(entries, 'log')].sort((a, b) =>

@@ -26,10 +26,10 @@ interface Filter {
 
 /** Connections with client programs, newest first. @throws AppError NOT_FOUND. */
 export async function listConnections({ engine }: Admin, { org, email }: Filter) {
-  const db = engine.store.tenant;
+  const db = engine.store.db;
   const tenantId = org === null ? null : (await requireOrg(db, org)).id;
   const userId = email === null ? null : (await requireUser(db, email)).id;
-  const rows = await readConnections(engine.store.fleet, { tenantId, userId, limit: MOST });
+  const rows = await readConnections(engine.store.db, { tenantId, userId, limit: MOST });
   return rows.map((row) => ({
     id: row.id,
     org: row.org,

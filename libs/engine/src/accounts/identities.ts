@@ -69,7 +69,7 @@ export async function linkIdentity(tx: Tx, { userId, identity, actor }: Link): P
 
 /** Links an identity to the user who has just proved to own both. @throws AppError as `linkIdentity`. */
 export const linkOwnIdentity = (store: Store, { id, email }: Account, identity: ExternalIdentity): Promise<boolean> =>
-  inTransaction(store.tenant, (tx) =>
+  inTransaction(store.db, (tx) =>
     linkIdentity(tx, { userId: id, identity, actor: { type: 'user', id: email, reason: 'linked by the user' } }),
   );
 
@@ -79,7 +79,7 @@ export const linkOwnIdentity = (store: Store, { id, email }: Account, identity: 
  * @throws AppError INVALID_INPUT when no other way to log in would remain.
  */
 export const unlinkOwnIdentity = (store: Store, { id: userId }: Account, key: IdentityKey): Promise<boolean> =>
-  inTransaction(store.tenant, async (tx) => {
+  inTransaction(store.db, async (tx) => {
     const user = await lockLogins(tx, userId);
     if (!user || !(await deleteIdentity(tx, userId, key))) return false;
     if (!user.hasPassword && user.identities <= 1) refuse('this is your only way to log in');
@@ -120,9 +120,9 @@ export function unlinkIdentityOf(admin: Admin, email: string, key: IdentityKey) 
 
 /** The linked identities of a user, or of all. @throws AppError NOT_FOUND for an unknown user. */
 export async function listIdentities({ engine: { store } }: Admin, email: string | null) {
-  if (email === null) return readIdentities(store.fleet, MOST);
-  const user = await requireUser(store.tenant, email);
-  const identities = await identitiesOf(store.tenant, user.id);
+  if (email === null) return readIdentities(store.db, MOST);
+  const user = await requireUser(store.db, email);
+  const identities = await identitiesOf(store.db, user.id);
   return identities.map((identity) => ({ email: user.email, ...identity }));
 }
 

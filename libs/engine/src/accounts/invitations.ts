@@ -96,8 +96,8 @@ async function replaceInvitations(
 
 /** The invitations of an organisation, newest first. @throws AppError NOT_FOUND. */
 export async function listInvitations({ engine }: Admin, orgId: string) {
-  const org = await requireOrg(engine.store.tenant, orgId);
-  const rows = await invitationsOf(engine.store.tenant, org.id);
+  const org = await requireOrg(engine.store.db, orgId);
+  const rows = await invitationsOf(engine.store.db, org.id);
   return rows.map((row) => ({
     id: row.id,
     org: org.external_id,
@@ -133,14 +133,14 @@ export function revokeInvitation(admin: Admin, { org: orgId, id }: { org: string
 
 /** The open invitation of a link; undefined for any other link, whatever the reason. One indexed read. */
 export const findInvitation = (store: Store, token: string): Promise<OpenInvitation | undefined> =>
-  openInvitation(store.fleet, hashToken(token));
+  openInvitation(store.db, hashToken(token));
 
 /**
  * Makes a user a member. An existing member keeps the role.
  * @returns false when the invitation cannot be used any more.
  */
 export const acceptInvitation = (store: Store, invitation: OpenInvitation, { id, email }: Account): Promise<boolean> =>
-  inTransaction(store.tenant, (tx) => join(tx, invitation, { id, email, isNew: false }));
+  inTransaction(store.db, (tx) => join(tx, invitation, { id, email, isNew: false }));
 
 /** @throws AppError INVALID_INPUT for a name or a password that cannot be used, before anything is stored. */
 export async function acceptAsNewUser(
@@ -153,9 +153,9 @@ export async function acceptAsNewUser(
   const { min, max } = PASSWORD_LENGTH;
   if (password.length < min || password.length > max) refuse(`The password must have ${min} to ${max} characters`);
   // Before the hash, which takes its time on purpose.
-  if (await findUser(store.tenant, invitation.email)) return 'exists';
+  if (await findUser(store.db, invitation.email)) return 'exists';
   const passwordHash = await hashPassword(password);
-  return inTransaction(store.tenant, async (tx) => {
+  return inTransaction(store.db, async (tx) => {
     const user = await insertNewUser(tx, { email: invitation.email, name: shown, passwordHash });
     if (!user) return 'exists';
     if (await join(tx, invitation, { id: user.id, email: invitation.email, isNew: true })) return user.id;

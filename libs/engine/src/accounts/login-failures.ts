@@ -11,7 +11,7 @@ interface FailedLogin {
 
 interface LoginAuditOptions {
   /** null = no store is configured; the log has the entry all the same. */
-  store: Pick<Store, 'tenant'> | null;
+  store: Pick<Store, 'db'> | null;
   service: 'hosted-api' | 'monitor';
   storeReady: () => boolean;
   log: { warn(message: string, fields: Record<string, unknown>): void };
@@ -55,7 +55,7 @@ export function loginAudit({ store, service, storeReady, log, now }: LoginAuditO
       reason: `${REASONS[failure.kind]}, from ${address}`,
       details: { address },
     };
-    await inTransaction(store.tenant, (tx) => insertAuditEntry(tx, entry)).catch((error: unknown) =>
+    await inTransaction(store.db, (tx) => insertAuditEntry(tx, entry)).catch((error: unknown) =>
       log.warn('failed login was not recorded in the audit log', { cause: String(error) }),
     );
   };

@@ -70,8 +70,8 @@ export function removeMember(admin: Admin, member: Membership) {
 
 /** Repos that the members of an organisation can read; null = every enabled repo of it. @throws AppError NOT_FOUND. */
 export async function listGrants({ engine }: Admin, orgId: string) {
-  const org = await requireOrg(engine.store.tenant, orgId);
-  const members = await membersOf(engine.store.tenant, org.id);
+  const org = await requireOrg(engine.store.db, orgId);
+  const members = await membersOf(engine.store.db, org.id);
   return members.map(({ email, role, granted }) => ({
     org: org.external_id,
     email,

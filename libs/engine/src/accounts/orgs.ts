@@ -23,7 +23,7 @@ export async function createOrg(admin: Admin, { id, name }: { id: string; name: 
 }
 
 export async function listOrgs({ engine }: Admin) {
-  const rows = await listTenants(engine.store.fleet);
+  const rows = await listTenants(engine.store.db);
   return rows.map((row) => ({
     ...shown(row),
     members: row.members,
@@ -34,9 +34,9 @@ export async function listOrgs({ engine }: Admin) {
 
 /** An organisation with its members and repos. @throws AppError NOT_FOUND. */
 export async function showOrg({ engine }: Admin, id: string) {
-  const org = await requireOrg(engine.store.tenant, id);
-  const members = await membersOf(engine.store.tenant, org.id);
-  const repos = (await reposOfAll(engine.store.fleet, null)).filter((repo) => repo.tenant_id === org.id);
+  const org = await requireOrg(engine.store.db, id);
+  const members = await membersOf(engine.store.db, org.id);
+  const repos = (await reposOfAll(engine.store.db, null)).filter((repo) => repo.tenant_id === org.id);
   return {
     ...shown(org),
     members: members.map(({ email, name, role, disabled_at, granted }) => ({

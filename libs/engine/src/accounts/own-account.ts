@@ -11,7 +11,7 @@ import {
   type Store,
 } from '@pipeline/store';
 
-type Tenants = Pick<Store, 'tenant'>;
+type Tenants = Pick<Store, 'db'>;
 
 interface Login {
   /** SHA-256 of the cookie's value. */
@@ -27,8 +27,8 @@ interface Login {
 const byUser = (email: string) => ({ actorType: 'user' as const, actorId: email, reason: null });
 
 /** Begins a session of a user who has proved who they are, with an audit entry. */
-export const beginSession = ({ tenant }: Tenants, { hash, account, ttlMs, method, address }: Login): Promise<void> =>
-  inTransaction(tenant, async (tx) => {
+export const beginSession = ({ db }: Tenants, { hash, account, ttlMs, method, address }: Login): Promise<void> =>
+  inTransaction(db, async (tx) => {
     await insertSession(tx, hash, account.id, ttlMs);
     const subject = `user ${account.email}`;
     await insertAuditEntry(tx, { ...byUser(account.email), action: 'login', subject, details: { method, address } });
@@ -39,8 +39,8 @@ export const beginSession = ({ tenant }: Tenants, { hash, account, ttlMs, method
  * @param userId only if it is this user's.
  * @returns false when it had ended before, or does not exist.
  */
-export const endSession = ({ tenant }: Tenants, hash: Buffer, userId: number | null = null): Promise<boolean> =>
-  inTransaction(tenant, async (tx) => {
+export const endSession = ({ db }: Tenants, hash: Buffer, userId: number | null = null): Promise<boolean> =>
+  inTransaction(db, async (tx) => {
     const email = await deleteSession(tx, hash, userId);
     if (email === null) return false;
     await insertAuditEntry(tx, { ...byUser(email), action: 'logout', subject: `user ${email}`, details: {} });
@@ -49,11 +49,11 @@ export const endSession = ({ tenant }: Tenants, hash: Buffer, userId: number | n
 
 /** Creates the connection to which a user has consented, with an audit entry. */
 export const grantConnection = (
-  { tenant }: Tenants,
+  { db }: Tenants,
   connection: NewConnection,
   { email, organisation }: { email: string; organisation: string },
 ): Promise<void> =>
-  inTransaction(tenant, async (tx) => {
+  inTransaction(db, async (tx) => {
     await insertConnection(tx, connection);
     const { id, clientId, clientName: name } = connection;
     const subject = `connection ${id} of user ${email} in org ${organisation}`;
@@ -66,8 +66,8 @@ export const grantConnection = (
   });
 
 /** Ends a connection of a user, with an audit entry. @returns false when it had ended before, or is not theirs. */
-export const endOwnConnection = ({ tenant }: Tenants, { id: userId, email }: Account, id: string): Promise<boolean> =>
-  inTransaction(tenant, async (tx) => {
+export const endOwnConnection = ({ db }: Tenants, { id: userId, email }: Account, id: string): Promise<boolean> =>
+  inTransaction(db, async (tx) => {
     const clientId = await revokeConnection(tx, id, 'user', userId);
     if (clientId === null) return false;
     const subject = `connection ${id}`;
@@ -76,8 +76,8 @@ export const endOwnConnection = ({ tenant }: Tenants, { id: userId, email }: Acc
   });
 
 /** Ends all connections of a user, with one audit entry. @returns their ids. */
-export const endOwnConnections = ({ tenant }: Tenants, { id: userId, email }: Account): Promise<string[]> =>
-  inTransaction(tenant, async (tx) => {
+export const endOwnConnections = ({ db }: Tenants, { id: userId, email }: Account): Promise<string[]> =>
+  inTransaction(db, async (tx) => {
     const revoked = await revokeConnectionsOf(tx, userId, 'user');
     const subject = `connections of user ${email}`;
     if (revoked.length > 0)
@@ -86,8 +86,8 @@ export const endOwnConnections = ({ tenant }: Tenants, { id: userId, email }: Ac
   });
 
 /** Ends a connection because its program revoked a token or used one again, with an audit entry. */
-export const endConnectionOfClient = ({ tenant }: Tenants, id: string, cause: 'client' | 'reuse'): Promise<void> =>
-  inTransaction(tenant, async (tx) => {
+export const endConnectionOfClient = ({ db }: Tenants, id: string, cause: 'client' | 'reuse'): Promise<void> =>
+  inTransaction(db, async (tx) => {
     const clientId = await revokeConnection(tx, id, cause);
     if (clientId === null) return;
     const entry = { action: 'connection-revoke', subject: `connection ${id}`, details: { clientId } };

@@ -33,7 +33,7 @@ export async function createUser(admin: Admin, { email, name, password }: NewUse
 }
 
 export async function listUsers({ engine }: Admin) {
-  const rows = await readUsers(engine.store.fleet);
+  const rows = await readUsers(engine.store.db);
   return rows.map(({ email, name, disabled_at, has_password, created_at, roles }) => ({
     email,
     name,

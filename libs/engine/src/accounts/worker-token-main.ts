@@ -3,8 +3,8 @@ import { DEFAULT_SETTINGS, DEFAULT_TENANT } from '@pipeline/domain';
 import { withSecretFiles } from '@pipeline/runtime/secret-files';
 import {
   assertSchema,
+  DatabaseUrl,
   ensureTenant,
-  isDatabaseUrl,
   isRefusedLogin,
   isUnavailable,
   openStore,
@@ -30,11 +30,11 @@ async function main(): Promise<number> {
   const given = readArguments();
   if (typeof given === 'string') return complain(`${given}\n${USAGE}`, EXIT_USAGE);
   const { DATABASE_URL } = withSecretFiles(process.env);
-  if (!DATABASE_URL || !isDatabaseUrl(DATABASE_URL))
-    return complain('DATABASE_URL: must be set: must be a postgres:// URL\n', EXIT_CONFIG);
+  const url = DatabaseUrl.safeParse(DATABASE_URL ?? '');
+  if (!url.success) return complain(`DATABASE_URL: must be set: ${url.error.issues[0]?.message}\n`, EXIT_CONFIG);
   try {
     const work = given.revoke ? revokeTokens : makeToken;
-    process.stdout.write(`${await withStore(DATABASE_URL, (admin) => work(admin, given))}\n`);
+    process.stdout.write(`${await withStore(url.data, (admin) => work(admin, given))}\n`);
     return 0;
   } catch (error) {
     return complain(`no token was ${given.revoke ? 'revoked' : 'made'}: ${String(error)}\n`, exitCodeOf(error));
@@ -80,7 +80,7 @@ async function withStore<T>(databaseUrl: string, work: (admin: Admin) => Promise
     onConnectionError: () => undefined, // the statement in flight fails with the same error
   });
   try {
-    await assertSchema(store.fleet);
+    await assertSchema(store.db);
     const engine = { store, notify: () => undefined, settings: () => DEFAULT_SETTINGS, random: Math.random };
     return await work({ engine, actor: machineUser(), reason: null });
   } finally {
@@ -90,7 +90,7 @@ async function withStore<T>(databaseUrl: string, work: (admin: Admin) => Promise
 
 /** The command has always created a missing organisation. */
 async function makeToken(admin: Admin, { name, tenant: org, expires }: Given): Promise<string> {
-  await ensureTenant(admin.engine.store.tenant, org);
+  await ensureTenant(admin.engine.store.db, org);
   return (await createWorkerToken(admin, { org, name, repos: [], expires })).token;
 }
 

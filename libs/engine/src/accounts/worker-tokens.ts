@@ -59,8 +59,8 @@ const requireTaskType = (name: string): TaskType =>
   TASK_TYPES.find((type) => type === name) ?? refuse(`${name} is no task type; they are ${TASK_TYPES.join(', ')}`);
 
 export async function listWorkerTokens({ engine }: Admin, orgId: string | null) {
-  const tenantId = orgId === null ? null : (await requireOrg(engine.store.tenant, orgId)).id;
-  const rows = await readTokens(engine.store.fleet, tenantId);
+  const tenantId = orgId === null ? null : (await requireOrg(engine.store.db, orgId)).id;
+  const rows = await readTokens(engine.store.db, tenantId);
   return rows.map(({ id, org, name, repos, task_types, created_at, expires_at, last_used_at, revoked_at }) => ({
     id,
     org,

@@ -191,7 +191,7 @@ export async function runDetectors(
   const failed: { detector: AlertDetector; error: unknown }[] = [];
   for (const detector of DETECTORS) {
     try {
-      const found = await detector.look(engine.store.fleet, engine.settings().alerts, readings);
+      const found = await detector.look(engine.store.db, engine.settings().alerts, readings);
       if (found !== null) await reconcile(engine, detector, { found, refresh });
     } catch (error) {
       failed.push({ detector: detector.name, error });
@@ -206,7 +206,7 @@ interface Found {
 }
 
 async function reconcile(engine: Engine, detector: Detector, { found, refresh }: Found): Promise<void> {
-  const open = await openAlertsOf(engine.store.fleet, detector.name);
+  const open = await openAlertsOf(engine.store.db, detector.name);
   const key = (tenantId: number, fingerprint: string) => `${tenantId} ${fingerprint}`;
   const isOpen = new Set(open.map((alert) => key(alert.tenant_id, alert.fingerprint)));
   const wanted = found.map((sighting) => ({ ...sighting, fingerprint: `${detector.name}:${sighting.subject}` }));

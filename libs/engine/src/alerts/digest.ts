@@ -22,16 +22,16 @@ const MAX_KPIS = 10;
  * statements, each bounded by a day of failures, by the guard's snapshots, or by a week of the regressed repos.
  */
 export async function readDigest(store: Store): Promise<DailyDigest> {
-  const { fleet } = store;
-  const counts = await digestCounts(fleet);
-  const worst = worstOf(await latestKpis(fleet), MAX_KPIS);
+  const { db } = store;
+  const counts = await digestCounts(db);
+  const worst = worstOf(await latestKpis(db), MAX_KPIS);
   return {
-    date: utcDate(new Date(await storeNow(fleet))),
+    date: utcDate(new Date(await storeNow(db))),
     pipelineByState: Object.fromEntries(counts.map(({ state, repo, n }) => [`${state}:${repo}`, n])),
     blockedCount: counts.reduce((sum, { blocked }) => sum + blocked, 0),
-    recentErrors: await recentErrors(fleet, MAX_ERRORS),
-    dailyCostUsd: await spentInDays(fleet, 1),
-    monthlyCostUsd: await spentInDays(fleet, 30),
+    recentErrors: await recentErrors(db, MAX_ERRORS),
+    dailyCostUsd: await spentInDays(db, 1),
+    monthlyCostUsd: await spentInDays(db, 30),
     topRegressedKpis: await explained(store, worst),
   };
 }
@@ -40,7 +40,7 @@ export async function readDigest(store: Store): Promise<DailyDigest> {
 async function explained(store: Store, worst: readonly KpiRow[]): Promise<RegressedKpi[]> {
   const repos = new Map(worst.map(({ tenantId, repoId }) => [repoId, { tenantId, repoId }]));
   const found = await Promise.all(
-    [...repos.values()].map(async (repo) => [repo.repoId, await troublesOf(store.tenant, repo)] as const),
+    [...repos.values()].map(async (repo) => [repo.repoId, await troublesOf(store.db, repo)] as const),
   );
   const troubles = new Map(found);
   return worst.map((row) => ({
@@ -64,8 +64,8 @@ export async function writeDailyDigest(engine: Engine): Promise<void> {
   const wanting = engine.settings().alertChannels.filter((channel) => channel.digest !== false);
   const configured = [...new Set(wanting.map(channelKey))];
   if (configured.length === 0) return;
-  const { tenant } = engine.store;
-  const channels = await channelsWithoutDigest(tenant, configured, utcDate(new Date(await storeNow(tenant))));
+  const { db } = engine.store;
+  const channels = await channelsWithoutDigest(db, configured, utcDate(new Date(await storeNow(db))));
   if (channels.length === 0) return;
   const digest = await readDigest(engine.store);
   await inTenant(engine, DEPLOYMENT, ({ tx }) => insertDigest(tx, digest, channels));

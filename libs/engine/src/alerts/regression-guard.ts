@@ -34,15 +34,15 @@ type Verdict = KpiVerdict & { kpi: Kpi };
  * @returns how many repos were evaluated, and whether more may be due.
  */
 export async function watchKpis(engine: Engine): Promise<{ repos: number; more: boolean }> {
-  const due = await reposDueForKpis(engine.store.fleet, EVERY_MS, BATCH);
+  const due = await reposDueForKpis(engine.store.db, EVERY_MS, BATCH);
   for (const repo of due) await checkRepo(engine, repo);
-  for (const { tenant_id, fingerprint } of await regressionsOfDisabledRepos(engine.store.fleet))
+  for (const { tenant_id, fingerprint } of await regressionsOfDisabledRepos(engine.store.db))
     await inTenant(engine, tenant_id, (unit) => resolveAlert(unit, fingerprint));
   return { repos: due.length, more: due.length === BATCH };
 }
 
 async function checkRepo(engine: Engine, repo: KpiRepo): Promise<void> {
-  const weeks = await kpiWeeks(engine.store.tenant, repo.tenant_id, repo.repo_id);
+  const weeks = await kpiWeeks(engine.store.db, repo.tenant_id, repo.repo_id);
   const verdicts = KPIS.map((kpi) => ({ kpi, ...judgeKpi(kpi, weeks.map(COMPUTE_KPI[kpi])) }));
   await inTenant(engine, repo.tenant_id, async (unit) => {
     await keepKpis(unit.tx, { tenantId: repo.tenant_id, repoId: repo.repo_id }, verdicts);

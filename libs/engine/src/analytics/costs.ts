@@ -35,12 +35,12 @@ const bySpan = (rows: readonly Spent[]) => ({
 });
 
 /** Costs within a scope in each window, by repo and agent; and the time by the store's clock. */
-export async function readSpending(fleet: Db, scope: AnalyticsScope): Promise<{ rows: Spent[]; now: string }> {
-  const now = await storeNow(fleet);
+export async function readSpending(db: Db, scope: AnalyticsScope): Promise<{ rows: Spent[]; now: string }> {
+  const now = await storeNow(db);
   const at = new Date(now);
   const spans = Object.entries(SPANS).map(([name, window]) => [name, costWindowStart(window, at)] as const);
   const starts = { ...Object.fromEntries(spans), today: utcMidnight(at) };
-  return { rows: await spentByRepoAndAgent(fleet, scope, starts), now };
+  return { rows: await spentByRepoAndAgent(db, scope, starts), now };
 }
 
 /** The sum of each window (interface: CostByWindow). */
@@ -52,10 +52,10 @@ export const costByWindow = (rows: readonly Spent[]): CostSums => ({
 
 /** Costs within a scope, by window, repo and agent. */
 export async function spendingSummary(engine: Engine, asked: ScopeQuery) {
-  const { fleet } = engine.store;
+  const { db } = engine.store;
   const scope = await findScope(engine, asked);
-  const { rows, now: serverTimestamp } = await readSpending(fleet, scope);
-  const slugs = await slugsOf(fleet, scope);
+  const { rows, now: serverTimestamp } = await readSpending(db, scope);
+  const slugs = await slugsOf(db, scope);
   const byRepo = [...Map.groupBy(rows, (row) => row.repo_id)].map(([id, all]) => ({
     repo: slugs.get(id) ?? '',
     ...bySpan(all),
@@ -77,10 +77,10 @@ export async function spendingSummary(engine: Engine, asked: ScopeQuery) {
 
 /** Cost per model within a window, and how often its calls ended without a result. */
 export async function costByModel(engine: Engine, asked: ScopeQuery & { window: CostWindow }) {
-  const { fleet } = engine.store;
+  const { db } = engine.store;
   const scope = await findScope(engine, asked);
-  const serverTimestamp = await storeNow(fleet);
-  const rows = await spentByModel(fleet, scope, costWindowStart(asked.window, new Date(serverTimestamp)));
+  const serverTimestamp = await storeNow(db);
+  const rows = await spentByModel(db, scope, costWindowStart(asked.window, new Date(serverTimestamp)));
   const total = sumUsd(rows.map(({ usd }) => usd));
   return {
     window: asked.window,

@@ -38,7 +38,7 @@ export interface Counts {
 }
 
 export async function readCounts({ store }: Engine): Promise<Counts> {
-  return { repos: await fleetRepos(store.fleet), counts: await fleetStateCounts(store.fleet) };
+  return { repos: await fleetRepos(store.db), counts: await fleetStateCounts(store.db) };
 }
 
 /** Live data: tasks, workers, dead letters, host writes, alerts; and costs. */
@@ -66,16 +66,16 @@ const ALL = { tenantId: null, repoId: null };
  * Cost is proportional to live rows and rollups, not to history. Reads one after the other: no request waits for it.
  */
 export async function readLive(engine: Engine): Promise<Live> {
-  const { fleet } = engine.store;
-  const work = await queuedWork(fleet);
-  const { rows: spent } = await readSpending(fleet, ALL);
+  const { db } = engine.store;
+  const work = await queuedWork(db);
+  const { rows: spent } = await readSpending(db, ALL);
   return {
-    work: await withEstimates(fleet, work),
-    inFlight: await issuesInFlight(fleet),
-    workers: await workersOnFloor(fleet, engine.settings()),
-    deadLetters: await openDeadLettersByRepo(fleet),
-    writes: await writeQueueByRepo(fleet),
-    alerts: await openAlerts(fleet, MAX_ALERTS),
+    work: await withEstimates(db, work),
+    inFlight: await issuesInFlight(db),
+    workers: await workersOnFloor(db, engine.settings()),
+    deadLetters: await openDeadLettersByRepo(db),
+    writes: await writeQueueByRepo(db),
+    alerts: await openAlerts(db, MAX_ALERTS),
     costs: costByWindow(spent),
     agentSpend: spent
       .filter(({ span }) => span === 'today')
@@ -83,7 +83,7 @@ export async function readLive(engine: Engine): Promise<Live> {
     agentsThatRan: agentsAmong([
       ...spent.map(({ agent }) => agent),
       ...work.filter(({ claimed }) => claimed > 0).map(({ taskType }) => AGENT_OF[taskType]),
-      ...(await taskTypesThatRan(fleet)).map((taskType) => AGENT_OF[taskType]),
+      ...(await taskTypesThatRan(db)).map((taskType) => AGENT_OF[taskType]),
     ]),
     timelines: await readTimelines(engine),
     budgets: await tenantBudgets(engine),
@@ -93,13 +93,13 @@ export async function readLive(engine: Engine): Promise<Live> {
 const AGENTS = [...new Set(TASK_TYPES.map((taskType) => AGENT_OF[taskType]))];
 const agentsAmong = (names: readonly string[]): string[] => AGENTS.filter((agent) => names.includes(agent));
 
-async function withEstimates(fleet: Engine['store']['fleet'], work: QueuedWork[]): Promise<Live['work']> {
+async function withEstimates(db: Engine['store']['db'], work: QueuedWork[]): Promise<Live['work']> {
   const key = (of: OfRepo & { agent: string }) => `${repoKey(of)}/${of.agent}`;
   const executor = ({ tenantId, repoId, taskType }: OfRepo & { taskType: TaskType }) => {
     return { tenantId, repoId, agent: AGENT_OF[taskType] };
   };
   const wanted = new Map(work.map((of) => [key(executor(of)), executor(of)]));
-  const found = await durationEstimates(fleet, [...wanted.values()]);
+  const found = await durationEstimates(db, [...wanted.values()]);
   const byKey = new Map(found.map((estimate) => [key(estimate), estimate]));
   return work.map((of) => {
     const estimate = byKey.get(key(executor(of)));

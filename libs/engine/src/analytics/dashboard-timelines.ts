@@ -27,7 +27,7 @@ export interface ReadTimeline {
  */
 export async function readTimelines(engine: Engine): Promise<ReadTimeline[]> {
   const { issues, entries } = TIMELINE_BOUNDS;
-  const read = await timelinesInFlight(engine.store.fleet, { issues, entries: entries + 1 });
+  const read = await timelinesInFlight(engine.store.db, { issues, entries: entries + 1 });
   const { stallMs } = engine.settings();
   return read.map(({ tenantId, repoId, ...found }) => ({ tenantId, repoId, timeline: recent(found, stallMs) }));
 }

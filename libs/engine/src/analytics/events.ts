@@ -14,8 +14,8 @@ export async function pipelineEvents(
   { limit, offset, issue, type, ...whose }: EventQuery,
 ): Promise<Paginated<PipelineEventRow>> {
   const filter = { ...(await findScope(engine, whose)), issue: issue ?? null, type: type ?? null };
-  const { fleet } = engine.store;
-  const counted = countEvents(fleet, filter);
-  const [rows, { total }] = await Promise.all([eventPage(fleet, filter, { limit, offset, counted }), counted]);
+  const { db } = engine.store;
+  const counted = countEvents(db, filter);
+  const [rows, { total }] = await Promise.all([eventPage(db, filter, { limit, offset, counted }), counted]);
   return pageOf(rows, { limit, offset }, total);
 }

@@ -10,7 +10,7 @@ export interface GuardedRepo {
 
 /** All enabled repos that it has evaluated, by name. */
 export async function readKpis(store: Store): Promise<GuardedRepo[]> {
-  const rows = await latestKpis(store.fleet);
+  const rows = await latestKpis(store.db);
   return [...Map.groupBy(rows, ({ tenantId, repoId }) => `${tenantId}/${repoId}`).values()].map((ofRepo) => ({
     owner: ofRepo[0]?.owner ?? '',
     repo: ofRepo[0]?.repo ?? '',

@@ -16,11 +16,11 @@ const sumOf = (rows: readonly Merged[]): Merged =>
 
 /** Merged issues and how many were autonomous, by day, compared with the preceding window. */
 export async function autonomy(engine: Engine, asked: ScopeQuery & { window: Window }) {
-  const { fleet } = engine.store;
+  const { db } = engine.store;
   const scope = await findScope(engine, asked);
-  const serverTimestamp = await storeNow(fleet);
+  const serverTimestamp = await storeNow(db);
   const range = windowRange(asked.window, new Date(serverTimestamp));
-  const rows = await mergedIssues(fleet, scope, { before: previousRange(range).start, ...range });
+  const rows = await mergedIssues(db, scope, { before: previousRange(range).start, ...range });
   const current = rows.filter(({ inWindow }) => inWindow);
   const total = sumOf(current);
   const rate = percent(total.autonomous, total.merged) ?? 0;
@@ -44,11 +44,11 @@ export async function autonomy(engine: Engine, asked: ScopeQuery & { window: Win
 
 /** Counts the pull requests that were merged within a window: by agents and by people. */
 export async function attribution(engine: Engine, asked: ScopeQuery & { window: Window }) {
-  const { fleet } = engine.store;
+  const { db } = engine.store;
   const scope = await findScope(engine, asked);
-  const serverTimestamp = await storeNow(fleet);
+  const serverTimestamp = await storeNow(db);
   const { merged, byAgents } = await mergedPullRequests(
-    fleet,
+    db,
     scope,
     windowRange(asked.window, new Date(serverTimestamp)),
   );

@@ -40,7 +40,7 @@ export async function overviewOf(
   slug: string,
   { silenceMs, now }: { silenceMs: number; now: Date },
 ): Promise<Overview> {
-  const row = await repoOverview(store.quick.read, scope, slug, {
+  const row = await repoOverview(store.reads, scope, slug, {
     silenceMs,
     dayStart: utcMidnight(now).toISOString(),
   });

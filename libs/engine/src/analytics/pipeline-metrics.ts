@@ -32,10 +32,10 @@ export interface RepoMetrics {
  */
 export async function readPipelineMetrics(store: Store, windowDays: MetricWindowDays): Promise<RepoMetrics[]> {
   const drains = await drainsByRepo(store);
-  const dayStart = utcMidnight(new Date(await storeNow(store.fleet))).toISOString();
+  const dayStart = utcMidnight(new Date(await storeNow(store.db))).toISOString();
   const all: RepoMetrics[] = [];
-  for (const repo of await enabledRepos(store.fleet)) {
-    const figures = await repoFigures(store.tenant, keyOf(repo), { windowDays, dayStart });
+  for (const repo of await enabledRepos(store.db)) {
+    const figures = await repoFigures(store.db, keyOf(repo), { windowDays, dayStart });
     const of = { repo: formatSlug(repo), windowDays, projectedDrainMs: drains.get(repo.id) ?? null };
     all.push({ ...keyOf(repo), metrics: pipelineMetricsOf(of, figures) });
   }
@@ -46,8 +46,8 @@ const keyOf = ({ tenant_id, id }: RepoRow) => ({ tenantId: tenant_id, repoId: id
 
 /** Returns the time to drain the queue by repo id, for repos with an estimate for any waiting task; milliseconds. */
 async function drainsByRepo(store: Store): Promise<Map<number, number>> {
-  const work = (await queuedWork(store.fleet)).filter(({ pending }) => pending > 0);
-  const estimates = await durationEstimates(store.fleet, work.map(executorOf));
+  const work = (await queuedWork(store.db)).filter(({ pending }) => pending > 0);
+  const estimates = await durationEstimates(store.db, work.map(executorOf));
   const known = new Map(estimates.map((found) => [`${found.repoId}/${found.agent}`, estimateOf(found)]));
   const estimated = (of: QueuedWork) => known.get(`${of.repoId}/${AGENT_OF[of.taskType]}`) ?? null;
   const drains = [...Map.groupBy(work, ({ repoId }) => repoId)].map(([repoId, groups]) => {

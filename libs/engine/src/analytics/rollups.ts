@@ -9,8 +9,7 @@ import {
 import type { Engine } from '../context/context.ts';
 
 /** Aggregates a batch of deltas into the analytics rollups. @returns whether there is more to do immediately. */
-export const aggregateDeltas = async ({ store }: Engine): Promise<boolean> =>
-  (await aggregateRollups(store.fleet)).more;
+export const aggregateDeltas = async ({ store }: Engine): Promise<boolean> => (await aggregateRollups(store.db)).more;
 
 export interface CheckedDay {
   /** YYYY-MM-DD, UTC. */
@@ -27,15 +26,15 @@ export interface CheckedDay {
  * @returns undefined when every day has been compared.
  */
 export async function checkNextDay({ store }: Engine): Promise<CheckedDay | undefined> {
-  const next = await nextDayToCheck(store.fleet);
+  const next = await nextDayToCheck(store.db);
   if (!next) {
-    await deleteOldRollups(store.fleet);
+    await deleteOldRollups(store.db);
     return undefined;
   }
   const { day, known } = next;
-  const checks = await checkDay(store.fleet, day, true);
+  const checks = await checkDay(store.db, day, true);
   const off = checks.filter(({ wrong }) => wrong > 0);
   const wrong = off.reduce((sum, check) => sum + check.wrong, 0);
-  await noteCheckedDay(store.fleet, day, wrong);
+  await noteCheckedDay(store.db, day, wrong);
   return { day, known, off };
 }

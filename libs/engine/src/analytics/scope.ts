@@ -24,7 +24,7 @@ export async function findScope(engine: Engine, { repo, tenant }: ScopeQuery): P
     return { tenantId: row.tenant_id, repoId: row.id };
   }
   if (tenant === undefined) return { tenantId: null, repoId: null };
-  const tenantId = await tenantIdOf(engine.store.fleet, tenant);
+  const tenantId = await tenantIdOf(engine.store.db, tenant);
   if (tenantId === null) throw new AppError('NOT_FOUND', `Tenant not found: ${tenant}`);
   return { tenantId, repoId: null };
 }

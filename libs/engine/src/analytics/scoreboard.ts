@@ -12,13 +12,13 @@ interface ScoreboardQuery extends ScopeQuery {
 
 /** Merged issues, their quality, time and cost by agent and model within a window. */
 export async function agentScoreboard(engine: Engine, asked: ScoreboardQuery) {
-  const { fleet } = engine.store;
+  const { db } = engine.store;
   const { window, tasks } = asked;
   const scope = await findScope(engine, asked);
-  const serverTimestamp = await storeNow(fleet);
+  const serverTimestamp = await storeNow(db);
   const end = new Date(serverTimestamp);
   const range = { start: scoreboardStart(window, end), end };
-  const rows = await agentScores(fleet, scope, { ...range, comparedOnly: tasks === 'compared' });
+  const rows = await agentScores(db, scope, { ...range, comparedOnly: tasks === 'compared' });
   return { window, tasks, items: rows.map(shown), serverTimestamp };
 }
 

@@ -21,11 +21,11 @@ import { findScope, type ScopeQuery } from './scope.ts';
 
 /** Issue counts of every state at the end of each bucket, computed backwards from the current counts. */
 export async function stateTimeseries(engine: Engine, asked: ScopeQuery & { window: Window; buckets: number }) {
-  const { fleet } = engine.store;
+  const { db } = engine.store;
   const scope = await findScope(engine, asked);
-  const serverTimestamp = await storeNow(fleet);
+  const serverTimestamp = await storeNow(db);
   const { ends, exact } = bucketEnds(windowRange(asked.window, new Date(serverTimestamp)), asked.buckets);
-  const changes = await stateChanges(fleet, scope, { ends, exact });
+  const changes = await stateChanges(db, scope, { ends, exact });
   const counts = new Map<State, number>(STATES.map((state) => [state, 0]));
   const add = (state: State, n: number) => counts.set(state, (counts.get(state) ?? 0) + n);
   for (const { bucket, state, n } of changes) if (bucket === null) add(state, n);
@@ -42,12 +42,12 @@ export async function stateTimeseries(engine: Engine, asked: ScopeQuery & { wind
 
 /** The states reached by issues admitted within a window, and their dwell times. */
 export async function cohortFunnel(engine: Engine, asked: ScopeQuery & { window: Window }) {
-  const { fleet } = engine.store;
+  const { db } = engine.store;
   const scope = await findScope(engine, asked);
-  const serverTimestamp = await storeNow(fleet);
+  const serverTimestamp = await storeNow(db);
   const { start } = windowRange(asked.window, new Date(serverTimestamp));
-  const reached = await reachedStates(fleet, scope, start);
-  const medians = await medianDwellTimes(fleet, scope, { since: start, atLeast: shortestDwellTimes(reached) });
+  const reached = await reachedStates(db, scope, start);
+  const medians = await medianDwellTimes(db, scope, { since: start, atLeast: shortestDwellTimes(reached) });
   const count = (state: State) => reached.get(state) ?? 0;
   const shown = STATES.filter((state) => (SPINE as readonly State[]).includes(state) || count(state) > 0);
   const drops = SPINE.slice(1).map((to, index) => {
@@ -69,13 +69,13 @@ const roundMinutes = (minutes: number | undefined): number | null =>
 
 /** Issues that moved to done since then, each counted once. */
 export async function throughput(engine: Engine, asked: ScopeQuery & { since: Since }) {
-  const { fleet } = engine.store;
+  const { db } = engine.store;
   const scope = await findScope(engine, asked);
-  const serverTimestamp = await storeNow(fleet);
+  const serverTimestamp = await storeNow(db);
   const start = sinceStart(asked.since, new Date(serverTimestamp));
   return {
     since: asked.since,
-    count: await countDone(fleet, scope, start),
+    count: await countDone(db, scope, start),
     windowStart: start.toISOString(),
     serverTimestamp,
   };

@@ -30,14 +30,14 @@ const STORED_KINDS = CONSISTENCY_KINDS.filter(
  * not to stored rows, except for orphan_dependency_edge, which reads every edge.
  */
 export async function listFindings(engine: Engine): Promise<Consistency> {
-  const { fleet } = engine.store;
-  const shared = await sharedSlugs(fleet);
+  const { db } = engine.store;
+  const shared = await sharedSlugs(db);
   const findings: ConsistencyFinding[] = [];
   let unlisted = 0;
   for (const kind of STORED_KINDS) {
-    const found = await detect(fleet, kind, 'all', LISTED);
+    const found = await detect(db, kind, 'all', LISTED);
     findings.push(...found.map((one) => findingOf(kind, one, shared.has(one.slugKey))));
-    if (found.length === LISTED) unlisted += (await countDetected(fleet, kind)) - found.length;
+    if (found.length === LISTED) unlisted += (await countDetected(db, kind)) - found.length;
   }
   return { findings, total: findings.length + Math.max(0, unlisted) };
 }

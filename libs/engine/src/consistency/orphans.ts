@@ -46,7 +46,7 @@ export class OrphanWatch {
   async check(): Promise<void> {
     const { engine, hostOf } = this.#deps;
     const known = new Map<string, OpenIssues>();
-    for (const repo of await enabledReposWithTenant(engine.store.fleet)) {
+    for (const repo of await enabledReposWithTenant(engine.store.db)) {
       const host = hostOf(repo);
       const open = host && (await this.#ask(repo, host));
       if (open) known.set(keyOf(repo), open);
@@ -59,8 +59,8 @@ export class OrphanWatch {
     const { engine } = this.#deps;
     const findings: ConsistencyFinding[] = [];
     if (this.#known.size === 0) return findings;
-    const shared = await sharedSlugs(engine.store.fleet);
-    for (const repo of await enabledReposWithTenant(engine.store.fleet)) {
+    const shared = await sharedSlugs(engine.store.db);
+    for (const repo of await enabledReposWithTenant(engine.store.db)) {
       const open = this.#known.get(keyOf(repo));
       if (open) findings.push(...(await orphansOf(engine, repo, open.issues, shared.has(repo.slug_key))));
     }
@@ -83,7 +83,7 @@ const keyOf = (repo: RepoRow): string => `${repo.tenant_id}/${repo.id}`;
 
 async function orphansOf(engine: Engine, repo: RepoWithTenant, issues: readonly HostIssue[], shared: boolean) {
   const byNumber = new Map(issues.map((issue) => [issue.number, issue]));
-  const numbers = await unknownIssues(engine.store.tenant, repo.tenant_id, repo.id, [...byNumber.keys()]);
+  const numbers = await unknownIssues(engine.store.db, repo.tenant_id, repo.id, [...byNumber.keys()]);
   return numbers.flatMap((number) => {
     const issue = byNumber.get(number);
     return issue ? [orphanOf(repo, issue, shared)] : [];

@@ -20,7 +20,7 @@ export interface Target {
 export async function targetOf(engine: Engine, id: string, kind: ConsistencyKind): Promise<Target> {
   const ref = parseConsistencyId(id);
   if (ref?.kind !== kind) throw notFound(id, `expected an id like ${kind}:owner/repo#N`);
-  const all = await reposWithTenant(engine.store.fleet, ref.repo);
+  const all = await reposWithTenant(engine.store.db, ref.repo);
   const repos = ref.tenant === null ? all : all.filter((repo) => repo.tenant === ref.tenant);
   const [repo, another] = repos;
   if (!repo) throw notFound(id, 'no such repo is enabled');

@@ -25,7 +25,7 @@ export function machineUser(): string {
 
 /** A transaction over data of no single tenant, such as users. */
 export const administer = <T>({ engine, authorize }: Admin, work: (tx: Tx) => Promise<T>): Promise<T> =>
-  inTransaction(engine.store.tenant, async (tx) => {
+  inTransaction(engine.store.db, async (tx) => {
     await authorize?.(tx);
     return work(tx);
   });

@@ -112,7 +112,7 @@ export async function inTenant<T>(
 /** A transaction of the tenant pool. For an engine with a fence it fails once another process leads. */
 export function inFencedTransaction<T>(engine: Engine, work: (tx: Tx) => Promise<T>): Promise<T> {
   const { fence } = engine;
-  return inTransaction(engine.store.tenant, async (tx) => {
+  return inTransaction(engine.store.db, async (tx) => {
     if (fence) await assertLeader(tx, fence);
     return work(tx);
   });
@@ -134,24 +134,13 @@ function fencedStore(store: Store, fence: Fence): Store {
     return value;
   };
   return {
-    get tenant() {
-      return whileHeld(store.tenant);
+    get db() {
+      return whileHeld(store.db);
     },
-    get fleet() {
-      return whileHeld(store.fleet);
+    get reads() {
+      return whileHeld(store.reads);
     },
-    get read() {
-      return whileHeld(store.read);
-    },
-    get quick() {
-      return whileHeld(store.quick);
-    },
-    get replica() {
-      return whileHeld(store.replica);
-    },
-    get server() {
-      return store.server;
-    },
+    isReplicaUsed: store.isReplicaUsed,
     ping: () => store.ping(),
     close: () => store.close(),
   };

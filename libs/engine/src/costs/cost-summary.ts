@@ -9,7 +9,7 @@ type Costs = CostSums & Pick<CostSummary, 'byRepo' | 'byAgent'> & { serverTimest
  * @throws AppError REPO_NOT_FOUND when the named repo is out of scope.
  */
 export async function costsOf(store: Store, scope: OrgScope, now: Date, slug?: string): Promise<Costs> {
-  const found = await costSummary(store.read, scope, { dayStart: utcMidnight(now).toISOString(), slug });
+  const found = await costSummary(store.reads, scope, { dayStart: utcMidnight(now).toISOString(), slug });
   // Every repo in scope is listed, also without costs.
   if (slug !== undefined && found.byRepo.length === 0) throw repoNotFound();
   return { ...found.total, byRepo: found.byRepo, byAgent: found.byAgent, serverTimestamp: found.now };

@@ -34,13 +34,13 @@ const MAX_SHOWN_ON_HOST = 50;
  * @returns whether there is more to do immediately.
  */
 export async function enforceBudgets(engine: Engine): Promise<boolean> {
-  const { fleet } = engine.store;
+  const { db } = engine.store;
   const { dailyUsd, perIssueUsd } = engine.settings().costLimits;
-  const days = dailyUsd === null ? [] : await tenantsSpending(fleet, dailyUsd * 0.8);
+  const days = dailyUsd === null ? [] : await tenantsSpending(db, dailyUsd * 0.8);
   const usedUp = new Set(days.filter(({ usd }) => isUsedUp(usd, dailyUsd)).map((day) => day.tenant_id));
-  const reported = new Set([...days.map((day) => day.tenant_id), ...(await tenantsTold(fleet))]);
-  const issues = await issuesWithOutdatedReport(fleet, perIssueUsd, BATCH);
-  const released = (await tenantsHeldByBudget(fleet)).filter((tenantId) => !usedUp.has(tenantId));
+  const reported = new Set([...days.map((day) => day.tenant_id), ...(await tenantsTold(db))]);
+  const issues = await issuesWithOutdatedReport(db, perIssueUsd, BATCH);
+  const released = (await tenantsHeldByBudget(db)).filter((tenantId) => !usedUp.has(tenantId));
   return runSteps([
     ...[...reported].map((tenantId) => ({ tenantId, run: () => inTenant(engine, tenantId, reportDays) })),
     ...issues.map(({ tenant_id: tenantId, id: issueId }) => ({
@@ -72,7 +72,7 @@ const reportIssue = (engine: Engine, tenantId: number, issueId: number): Promise
 
 /** The next tasks in the queue show on the host why they wait; one statement holds the rest. */
 async function holdTenant(engine: Engine, tenantId: number): Promise<boolean> {
-  const db = engine.store.tenant;
+  const db = engine.store.db;
   const untold = MAX_SHOWN_ON_HOST - (await countHeldByBudget(db, tenantId, MAX_SHOWN_ON_HOST));
   const next = untold > 0 ? await claimableTasks(db, tenantId, untold) : [];
   return runSteps([
@@ -83,7 +83,7 @@ async function holdTenant(engine: Engine, tenantId: number): Promise<boolean> {
 
 async function releaseTenant(engine: Engine, tenantId: number): Promise<boolean> {
   const { perIssueUsd } = engine.settings().costLimits;
-  const tasks = await releasableFromBudget(engine.store.tenant, tenantId, perIssueUsd, BATCH);
+  const tasks = await releasableFromBudget(engine.store.db, tenantId, perIssueUsd, BATCH);
   await runSteps(tasks.map((task) => holdOf(engine, tenantId, task, 'budget')));
   return tasks.length === BATCH;
 }

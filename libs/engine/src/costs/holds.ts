@@ -5,7 +5,7 @@ import type { Engine, TransactionContext } from '../context/context.ts';
 /** Returns whether a tenant has used up its day. Reads nothing without a daily limit, else the cost events of the day. */
 export async function isDayUsedUp({ store, settings }: Engine, tenantId: number): Promise<boolean> {
   const { dailyUsd } = settings().costLimits;
-  return dailyUsd !== null && isUsedUp(await spentToday(store.tenant, tenantId), dailyUsd);
+  return dailyUsd !== null && isUsedUp(await spentToday(store.db, tenantId), dailyUsd);
 }
 
 /**

@@ -7,7 +7,7 @@ const MOST_USD = 999_999;
 
 /** Prices for calls without a cost, USD per million tokens; by pattern. */
 export async function listModelPrices({ engine }: Admin): Promise<ModelPrice[]> {
-  const prices = await modelPrices(engine.store.tenant);
+  const prices = await modelPrices(engine.store.db);
   return prices.toSorted((a, b) => (a.pattern < b.pattern ? -1 : 1));
 }
 

@@ -4,11 +4,11 @@ import type { Engine } from '../context/context.ts';
 
 /** Costs of every tenant compared with the current limits (interface: TenantBudgetDashboard). Money is USD. */
 export async function tenantBudgets(engine: Engine) {
-  const { fleet } = engine.store;
-  const generatedAt = await storeNow(fleet);
+  const { db } = engine.store;
+  const generatedAt = await storeNow(db);
   const now = new Date(generatedAt);
   const { dailyUsd } = engine.settings().costLimits;
-  const spending = await spendingOfTenants(fleet);
+  const spending = await spendingOfTenants(db);
   return {
     tenants: spending.map((tenant) => budgetOf(tenant, { dailyUsd, now })),
     totalSpentTodayUsd: sumUsd(spending.map(({ todayUsd }) => todayUsd)),

@@ -25,7 +25,7 @@ type DeadLetter = NonNullable<Awaited<ReturnType<typeof lockDeadLetter>>>;
  * @throws AppError DEAD_LETTER_NOT_FOUND for an unknown or resolved dead letter.
  */
 export async function retryDeadLetter(engine: Engine, id: string, actor: Actor): Promise<State | undefined> {
-  const place = await locateDeadLetter(engine.store.fleet, id);
+  const place = await locateDeadLetter(engine.store.db, id);
   if (!place) throw notFound(id);
   return inTenant(engine, place.tenant_id, async (unit) => {
     const issue = await lockIssue(unit.tx, unit.tenantId, place.issue_id);
@@ -73,7 +73,7 @@ async function attempt(
  * @returns whether this call resolved it.
  */
 export async function closeDeadLetter(engine: Engine, id: string, actor: Actor): Promise<boolean> {
-  const place = await locateDeadLetter(engine.store.fleet, id);
+  const place = await locateDeadLetter(engine.store.db, id);
   if (!place) return false;
   return inTenant(engine, place.tenant_id, async (unit) => {
     const issue = await lockIssue(unit.tx, unit.tenantId, place.issue_id);

@@ -32,7 +32,7 @@ export interface Sending {
 
 /** The outbox entries that may be sent to this kind of host now: at most one per lane of an issue. One indexed read. */
 export const sendable = (engine: Engine, clientType: string, limit: number): Promise<SendableProjection[]> =>
-  sendableProjections(engine.store.fleet, clientType, limit);
+  sendableProjections(engine.store.db, clientType, limit);
 
 /**
  * Begins an attempt of an entry: with the labels of the issue's current state, and, for a retried entry that was
@@ -44,7 +44,7 @@ export async function beginSending(engine: Engine, tenantId: number, id: number)
   const begun = await inFencedTransaction(engine, (tx) => beginAttempt(tx, { tenantId, id, epoch }));
   if (!begun) return null;
   const { projection, repo } = begun;
-  const action = await actionNow(engine.store.tenant, begun);
+  const action = await actionNow(engine.store.db, begun);
   if (action === null) {
     await completeUnwanted(engine, projection);
     return null;

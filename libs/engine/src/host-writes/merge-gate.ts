@@ -131,7 +131,7 @@ async function findLapsedApproval(
   { prNumber }: Merge,
   host: Host,
 ): Promise<Lapsed | null> {
-  const pr = await findPullRequest(engine.store.tenant, projection.tenant_id, repo.id, prNumber);
+  const pr = await findPullRequest(engine.store.db, projection.tenant_id, repo.id, prNumber);
   if (!pr || pr.issue_id === null || pr.approved_review_id === null) return null;
   const issue = { id: pr.issue_id, issue_number: projection.issue_number };
   const mayAct = await mayActAsPerson({ engine, repo, host }, pr.approved_by, { issue, now: true });

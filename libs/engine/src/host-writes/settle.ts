@@ -35,7 +35,7 @@ const ACCESS_RETRY_MS = 2 * MINUTE_MS;
 export async function settle(engine: Engine, sending: Sending, result: ExecuteResult): Promise<void> {
   const { tenant_id: tenantId, id, issue_id: issueId, action } = sending.projection;
   if (result.status === 'ok' && issueId !== null && !hasEffects(action))
-    return completeProjection(engine.store.tenant, tenantId, { id, created: result.created });
+    return completeProjection(engine.store.db, tenantId, { id, created: result.created });
   return inTenant(engine, tenantId, async (unit) => {
     const held = await lockEntry(unit, sending.projection);
     if (!held) return;

@@ -27,7 +27,7 @@ export async function steerProjection(
   to: 'retry' | 'discard',
   actor: Actor,
 ): Promise<void> {
-  const place = await locateProjection(engine.store.fleet, id);
+  const place = await locateProjection(engine.store.db, id);
   if (!place) throw new AppError('NOT_FOUND', `Projection not found: ${id}`);
   await inTenant(engine, place.tenant_id, async (unit) => {
     const issue = place.issue_id === null ? undefined : await lockIssue(unit.tx, unit.tenantId, place.issue_id);

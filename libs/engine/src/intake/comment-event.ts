@@ -69,7 +69,7 @@ export async function applyCommentEvent(intake: Intake, event: CommentEvent): Pr
 type Known = NonNullable<Awaited<ReturnType<typeof issueOf>>>;
 
 async function issueOf({ engine, repo }: Intake, event: CommentEvent) {
-  const db = engine.store.tenant;
+  const db = engine.store.db;
   if (!event.onPullRequest) return findIssue(db, repo.tenant_id, repo.id, event.issueNumber);
   const pr = await findPullRequest(db, repo.tenant_id, repo.id, event.issueNumber);
   // Otherwise its author could answer, as the author of the issue may, the question of another issue.

@@ -69,10 +69,10 @@ export async function evidenceFor(intake: Intake, event: IssueEvent): Promise<Ev
   const { engine, repo } = intake;
   const { issue } = event;
   const { self, isPerson } = await identityOf(intake);
-  const known = await findIssue(engine.store.tenant, repo.tenant_id, repo.id, issue.number);
+  const known = await findIssue(engine.store.db, repo.tenant_id, repo.id, issue.number);
   if (!known) return { isPerson, ...(await admissionEvidence(intake, event, self)) };
   const differs = !sameText(issue, known);
-  const facts = (await hostFactsOf(engine.store.tenant, repo.tenant_id, known.id)) ?? firstFacts(known);
+  const facts = (await hostFactsOf(engine.store.db, repo.tenant_id, known.id)) ?? firstFacts(known);
   const pauses = changesPause(event, known, facts);
   if (!differs && !pauses && known.state !== 'done') return { self, isPerson, ...NO_EVIDENCE };
   const needed = known.state === 'done' ? mayBeRequest(event, facts) : differs && needsEditor(event, facts);
@@ -239,7 +239,7 @@ async function readHostStates(intake: Intake, issue: HostIssue, before: string |
   const home = { repo, number: issue.number, url: issue.url };
   const named = before === null ? dependenciesIn(issue.body, home) : dependencyChanges(before, issue.body, home).added;
   if (named.length === 0) return NO_HOST_STATES;
-  const db = engine.store.tenant;
+  const db = engine.store.db;
   const repos = await repoIdsByKey(
     db,
     repo.tenant_id,

@@ -66,7 +66,7 @@ async function ofPerson(intake: Intake, event: HostEvent): Promise<HostEvent | n
  */
 async function applyChecksEvent({ engine, repo }: Intake, event: ChecksEvent): Promise<void> {
   const key = { tenantId: repo.tenant_id, repoId: repo.id, sha: event.headSha };
-  for (const issueId of await issuesAtHead(engine.store.tenant, key)) {
+  for (const issueId of await issuesAtHead(engine.store.db, key)) {
     await inTenant(engine, repo.tenant_id, async (unit) => {
       const issue = await lockIssue(unit.tx, unit.tenantId, issueId);
       if (!issue) return;

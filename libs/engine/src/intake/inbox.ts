@@ -46,7 +46,7 @@ export async function receiveDelivery(
   events: HostEvent[],
 ): Promise<boolean> {
   const delivery = { id: deliveryId, event, lane: laneOf(events), events };
-  const isNew = await insertDelivery(engine.store.fleet, delivery);
+  const isNew = await insertDelivery(engine.store.db, delivery);
   if (isNew && events.length > 0) engine.notify('svc_inbox', 0);
   return isNew;
 }
@@ -92,7 +92,7 @@ export class Inbox {
     if (this.#isStopped) return 0;
     this.#mayWait = this.#lanes.size > 0;
     if (this.#lanes.size >= PARALLEL) return 0;
-    const waiting = await openDeliveries(engine.store.fleet, BATCH, [...this.#lanes.keys()]);
+    const waiting = await openDeliveries(engine.store.db, BATCH, [...this.#lanes.keys()]);
     this.#mayWait ||= waiting.length === BATCH;
     const before = this.#lanes.size;
     for (const [lane, deliveries] of Map.groupBy(waiting, (delivery) => delivery.lane)) {
@@ -147,21 +147,21 @@ export async function drainInbox(engine: Engine, hostOf: HostOf): Promise<number
 }
 
 async function handleDelivery({ engine, hostOf }: InboxDeps, delivery: Delivery): Promise<boolean> {
-  const { fleet } = engine.store;
+  const { db } = engine.store;
   try {
     for (const event of delivery.events) await applyEvent(engine, hostOf, event);
   } catch (error) {
     // The successor handles the delivery: this is no failed attempt.
     if (isLeadershipLost(error)) throw error;
     const message = error instanceof Error ? error.message : String(error);
-    if (delivery.attempts + 1 >= MAX_ATTEMPTS) await closeDelivery(fleet, delivery.delivery_id, message);
+    if (delivery.attempts + 1 >= MAX_ATTEMPTS) await closeDelivery(db, delivery.delivery_id, message);
     else {
       const delayMs = projectionDelayMs(delivery.attempts, engine.random());
-      await postponeDelivery(fleet, delivery.delivery_id, message, delayMs);
+      await postponeDelivery(db, delivery.delivery_id, message, delayMs);
     }
     return false;
   }
-  await closeDelivery(fleet, delivery.delivery_id);
+  await closeDelivery(db, delivery.delivery_id);
   return true;
 }
 
@@ -190,7 +190,7 @@ function numberOf(event: Exclude<HostEvent, { kind: 'repositories' | 'repository
 
 async function applyEvent(engine: Engine, hostOf: HostOf, event: HostEvent): Promise<void> {
   if (event.kind === 'repositories') return addRepos({ engine, hostOf }, event);
-  for (const repo of await findReposOnHost(engine.store.fleet, event.repo)) {
+  for (const repo of await findReposOnHost(engine.store.db, event.repo)) {
     const host = hostOf(repo);
     if (!host) continue;
     if (event.kind === 'repository') {
@@ -233,16 +233,16 @@ async function addRepos(deps: InboxDeps, { added, installationId, account, webUr
 
 /** The repos with that id or that name, after the enabled ones were read from their host. */
 async function confirmedRepos({ engine, hostOf }: InboxDeps, ref: RepoRef): Promise<RepoRow[]> {
-  for (const repo of await findReposOnHost(engine.store.fleet, ref)) {
+  for (const repo of await findReposOnHost(engine.store.db, ref)) {
     const host = hostOf(repo);
     if (host) await confirmRepo({ engine, repo, host });
   }
-  return reposOfAll(engine.store.fleet, ref);
+  return reposOfAll(engine.store.db, ref);
 }
 
 /** Returns the tenant by the id of the account: a login may be given up and taken by another account. */
 function tenantOf(engine: Engine, { id, login }: RepositoriesEvent['account']): Promise<number> {
   const { installations } = engine.settings();
-  if (installations === 'default') return ensureTenant(engine.store.tenant, DEFAULT_TENANT);
-  return ensureTenant(engine.store.tenant, `github-${id}`, login);
+  if (installations === 'default') return ensureTenant(engine.store.db, DEFAULT_TENANT);
+  return ensureTenant(engine.store.db, `github-${id}`, login);
 }

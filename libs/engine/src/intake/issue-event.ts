@@ -110,7 +110,7 @@ async function applyOnce(
 
 /** The current issue on the host, in the form of a poll. null when the host has none. */
 export async function readNow({ engine, repo, host }: Intake, event: IssueEvent): Promise<IssueEvent | null> {
-  const readAt = await storeNow(engine.store.tenant);
+  const readAt = await storeNow(engine.store.db);
   const issue = await host.getIssue(repo, event.issue.number);
   return issue && { kind: 'issue', action: 'seen', repo: event.repo, issue, sender: null, label: null, readAt };
 }
@@ -124,7 +124,7 @@ async function resolveEdgesToClosed(unit: TransactionContext, repoId: number, nu
 /** A close may be caused by a merge that is not known yet; the merge decides, so it is read first. */
 async function applyMissedMerge(intake: Intake, event: IssueEvent): Promise<void> {
   const { engine, repo, host } = intake;
-  const db = engine.store.tenant;
+  const db = engine.store.db;
   const known = await findIssue(db, repo.tenant_id, repo.id, event.issue.number);
   if (!known || known.state === 'done') return;
   for (const pr of await pullRequestsOf(db, repo.tenant_id, known.id)) {

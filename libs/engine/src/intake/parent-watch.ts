@@ -56,7 +56,7 @@ export class ParentWatch {
    */
   async check(engine: Engine = this.#deps.engine): Promise<number> {
     const { hostOf, now } = this.#deps;
-    const parents = await unrecordedParents(engine.store.fleet, this.#after, 100);
+    const parents = await unrecordedParents(engine.store.db, this.#after, 100);
     if (parents.length === 0) this.#forgetEnded();
     let [reads, resolved] = [0, 0];
     this.#after = null;
@@ -65,7 +65,7 @@ export class ParentWatch {
       this.#after = parent;
       const last = this.#lastReads.get(keyOf(parent));
       if (last && now().getTime() - last.at < MIN_READ_INTERVAL_MS) continue;
-      const repo = await repoById(engine.store.tenant, parent.tenant_id, parent.repo_id);
+      const repo = await repoById(engine.store.db, parent.tenant_id, parent.repo_id);
       const host = hostOf(repo);
       if (!host || repo.unavailable !== null) continue;
       reads += 1;

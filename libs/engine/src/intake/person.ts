@@ -45,7 +45,7 @@ const includes = (logins: readonly string[], login: string): boolean =>
   logins.some((each) => each.toLowerCase() === login.toLowerCase());
 
 async function hasPushed({ engine, repo, host }: Place, login: string, issue: NonNullable<Act['issue']>) {
-  const pulls = await pullRequestsOf(engine.store.tenant, repo.tenant_id, issue.id);
+  const pulls = await pullRequestsOf(engine.store.db, repo.tenant_id, issue.id);
   const own = pulls.filter((pull) => pull.agent_authored).map((pull) => pull.head_ref);
   for (const branch of new Set([branchOf(issue.issue_number), ...own])) {
     if (includes(await host.pushersOf(repo, branch), login)) return true;

@@ -20,7 +20,7 @@ const OVERLAP_MS = 2_000;
  */
 export async function pollRepo(intake: Intake, now: () => Date): Promise<number> {
   const { engine, repo, host } = intake;
-  const db = engine.store.tenant;
+  const db = engine.store.db;
   const sync = await syncStateOf(db, repo.tenant_id, repo.id);
   const since = sync.cursor;
   const startedAt = new Date(now().getTime() - OVERLAP_MS).toISOString();
@@ -51,7 +51,7 @@ export async function pollRepo(intake: Intake, now: () => Date): Promise<number>
  * done ones included, so the next poll begins at the oldest last change of them. Cost: the issues of the repo, once.
  */
 async function firstCursor({ engine, repo }: Intake, startedAt: string): Promise<string> {
-  const oldest = await oldestHostUpdate(engine.store.tenant, repo.tenant_id, repo.id);
+  const oldest = await oldestHostUpdate(engine.store.db, repo.tenant_id, repo.id);
   if (oldest === null) return startedAt;
   return new Date(Math.min(Date.parse(startedAt), Date.parse(oldest) - OVERLAP_MS)).toISOString();
 }
@@ -74,7 +74,7 @@ async function applyPolledIssue(
   { since, readAt }: { since: string | null; readAt: string },
 ): Promise<'applied' | 'later'> {
   const { engine, repo } = intake;
-  const before = await findIssue(engine.store.tenant, repo.tenant_id, repo.id, issue.number);
+  const before = await findIssue(engine.store.db, repo.tenant_id, repo.id, issue.number);
   const seen = { kind: 'issue', action: 'seen', repo, issue, sender: null, label: null, readAt } as const;
   const taken = await applyIssueEvent(intake, seen);
   // Whether the comments were read is not on record: a webhook may have stored the time of the issue, the poll that did
@@ -104,9 +104,9 @@ async function applyPolledPullRequest(
   since: string | null,
 ): Promise<'applied' | 'later'> {
   const { engine, repo, host } = intake;
-  const known = await findPullRequest(engine.store.tenant, repo.tenant_id, repo.id, number);
+  const known = await findPullRequest(engine.store.db, repo.tenant_id, repo.id, number);
   if (known?.merged) return 'applied';
-  const readAt = await storeNow(engine.store.tenant);
+  const readAt = await storeNow(engine.store.db);
   const pullRequest = await host.getPullRequest(repo, number);
   if (!pullRequest) return 'applied';
   const seen = { kind: 'pull-request', action: 'seen', repo, pullRequest, sender: null, readAt } as const;

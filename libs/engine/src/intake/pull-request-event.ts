@@ -68,7 +68,7 @@ interface Report {
 
 async function readAgain({ engine, repo, host }: Intake, { event }: Report): Promise<Report> {
   const { number } = event.pullRequest;
-  const known = await findPullRequest(engine.store.tenant, repo.tenant_id, repo.id, number);
+  const known = await findPullRequest(engine.store.db, repo.tenant_id, repo.id, number);
   const pullRequest = await host.getPullRequest(repo, number);
   return { event: { ...event, ...(pullRequest && { pullRequest }) }, readAfter: known?.head_sha ?? null };
 }
@@ -77,7 +77,7 @@ async function applyOnce(intake: Intake, report: Report, isOwn: boolean): Promis
   const { engine, repo } = intake;
   const { event } = report;
   const { number } = event.pullRequest;
-  const known = await findPullRequest(engine.store.tenant, repo.tenant_id, repo.id, number);
+  const known = await findPullRequest(engine.store.db, repo.tenant_id, repo.id, number);
   const issueId = await linkedIssue(intake, event.pullRequest, { isOwn, known });
   if (issueId === null && !known) return 'applied';
   const knownIssueId = known?.issue_id ?? null;
@@ -174,7 +174,7 @@ async function linkedIssue(
   const isKnownAsOwn = known !== undefined && (isOwn || known.agent_authored);
   if (isKnownAsOwn && known.issue_id !== null) return known.issue_id;
   const number = linkedIssueNumber(pr, isOwn);
-  const issue = number === null ? undefined : await findIssue(engine.store.tenant, repo.tenant_id, repo.id, number);
+  const issue = number === null ? undefined : await findIssue(engine.store.db, repo.tenant_id, repo.id, number);
   return issue?.id ?? null;
 }
 

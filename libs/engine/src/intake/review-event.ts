@@ -31,11 +31,11 @@ export async function applyReviewEvent(intake: Intake, event: ReviewEvent): Prom
   const { engine, repo } = intake;
   const { review } = event;
   if (review.author === null || !VERDICTS.includes(review.verdict)) return;
-  const pr = await findPullRequest(engine.store.tenant, repo.tenant_id, repo.id, event.prNumber);
+  const pr = await findPullRequest(engine.store.db, repo.tenant_id, repo.id, event.prNumber);
   const issueId = pr?.issue_id;
   if (!pr?.agent_authored || issueId == null) return;
   if (review.verdict !== 'dismissed') {
-    const about = await issueById(engine.store.tenant, repo.tenant_id, issueId);
+    const about = await issueById(engine.store.db, repo.tenant_id, issueId);
     if (!about || !(await mayActAsPerson(intake, review.author, { issue: about, now: true }))) return;
   }
   await inTenant(engine, repo.tenant_id, async (unit) => {

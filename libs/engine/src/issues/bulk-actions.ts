@@ -70,11 +70,11 @@ export async function runBulkAction(
   signal: AbortSignal,
 ): Promise<BulkResult> {
   const { criteria, after, limit, dryRun } = request;
-  const { fleet } = engine.store;
+  const { db } = engine.store;
   const selection: IssueSelection = { criteria, after, scope: await scopeOf(engine, request.where) };
-  const found = await selectIssues(fleet, selection, limit + 1);
+  const found = await selectIssues(db, selection, limit + 1);
   const chosen = found.slice(0, limit);
-  const matched = found.length <= limit ? found.length : await countIssues(fleet, selection, MOST_COUNTED);
+  const matched = found.length <= limit ? found.length : await countIssues(db, selection, MOST_COUNTED);
   if (dryRun) return { matched, chosen, outcomes: [], next: nextOf(found, chosen, after), unrecorded: null };
   const by = { ...actor, bulkId: randomUUID() };
   const outcomes = await actOnEach(engine, request, { chosen, by, signal });
@@ -103,7 +103,7 @@ async function scopeOf(engine: Engine, { tenant, repo }: BulkRequest['where']): 
     return { tenantId: tenant_id, repoId: id };
   }
   if (tenant === undefined) return 'all';
-  const tenantId = await tenantIdOf(engine.store.fleet, tenant);
+  const tenantId = await tenantIdOf(engine.store.db, tenant);
   if (tenantId === null) throw new AppError('NOT_FOUND', `Tenant not found: ${tenant}`);
   return { tenantId };
 }

@@ -56,7 +56,7 @@ export async function explainIssue(
   { slug, number }: { slug: string; number: number },
 ): Promise<IssueWhy> {
   // Larger numbers belong to no issue; the store would refuse them.
-  const row = await issueWhy(store.quick.read, scope, slug, number > MAX_ISSUE_NUMBER ? 0 : number);
+  const row = await issueWhy(store.reads, scope, slug, number > MAX_ISSUE_NUMBER ? 0 : number);
   if (!row) throw repoNotFound();
   if (!row.issue) throw new AppError('ISSUE_NOT_FOUND', `Issue not found: ${row.repo}#${number}`);
   return whyOf(row, row.issue);

@@ -16,7 +16,7 @@ export interface IssueAddress extends RepoAddress {
  */
 export async function findIssueKey(engine: Engine, address: IssueAddress): Promise<IssueKey> {
   const repo = await findRepoAt(engine, address);
-  const issue = await findIssue(engine.store.tenant, repo.tenant_id, repo.id, address.number);
+  const issue = await findIssue(engine.store.db, repo.tenant_id, repo.id, address.number);
   if (!issue) throw new AppError('ISSUE_NOT_FOUND', `Issue not found: ${formatIssueRef(repo, address.number)}`);
   return { tenantId: repo.tenant_id, issueId: issue.id };
 }

@@ -9,7 +9,7 @@ const BATCH = 500;
  * @returns how many repos had deltas.
  */
 export async function aggregateCounts(engine: Engine): Promise<number> {
-  const repos = await unfoldedRepos(engine.store.fleet, BATCH);
-  for (const { tenant_id, repo_id } of repos) await aggregateIssueCounts(engine.store.tenant, tenant_id, repo_id);
+  const repos = await unfoldedRepos(engine.store.db, BATCH);
+  for (const { tenant_id, repo_id } of repos) await aggregateIssueCounts(engine.store.db, tenant_id, repo_id);
   return repos.length;
 }

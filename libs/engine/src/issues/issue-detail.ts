@@ -57,7 +57,7 @@ export async function diagnose(engine: Engine, address: IssueAddress): Promise<D
     return { issue: null, blockClassification: null, maxAutoUnblocks, ...nothing };
   }
   const { tenantId, issueId } = await findIssueKey(engine, address);
-  const trouble = await troubleOfIssue(engine.store.read, tenantId, issueId);
+  const trouble = await troubleOfIssue(engine.store.reads, tenantId, issueId);
   const { activeTasks, recommendations, blockClassification, ...facts } = why;
   return {
     issue: {
@@ -82,7 +82,7 @@ export async function diagnose(engine: Engine, address: IssueAddress): Promise<D
 /** @throws AppError NOT_FOUND for an unknown issue too, INVALID_INPUT. */
 export async function issueStatusAt(engine: Engine, address: IssueAddress): Promise<IssueStatus> {
   const { tenantId, issueId } = await findInPipeline(engine, address);
-  const status = await statusOfIssue(engine.store.read, tenantId, issueId);
+  const status = await statusOfIssue(engine.store.reads, tenantId, issueId);
   if (!status) throw new AppError('NOT_FOUND', `Issue ${issueId} has gone`);
   return status;
 }
@@ -101,19 +101,19 @@ export async function issueEventsAt(
   const { tenantId, issueId } = await findInPipeline(engine, address);
   const from = since === undefined ? null : parseSinceExactly(since, now);
   const query = { issueId, since: from, limit: limit + 1, offset };
-  return pageOf(await eventsOfIssue(engine.store.read, tenantId, query), { limit, offset });
+  return pageOf(await eventsOfIssue(engine.store.reads, tenantId, query), { limit, offset });
 }
 
 /** @returns null also for an unknown issue. @throws AppError INVALID_INPUT. */
 export async function retrospectiveAt(engine: Engine, address: IssueAddress): Promise<Retrospective | null> {
   const key = await findIfKnown(engine, address);
-  return (key && (await newestRetrospective(engine.store.read, key.tenantId, key.issueId))) ?? null;
+  return (key && (await newestRetrospective(engine.store.reads, key.tenantId, key.issueId))) ?? null;
 }
 
 /** @returns an empty list for an unknown issue. @throws AppError INVALID_INPUT. */
 export async function issueArtefactsAt(engine: Engine, address: IssueAddress): Promise<Artefacts> {
   const key = await findIfKnown(engine, address);
-  return key ? artefactsOfIssue(engine.store.read, key.tenantId, key.issueId) : { items: [], truncated: false };
+  return key ? artefactsOfIssue(engine.store.reads, key.tenantId, key.issueId) : { items: [], truncated: false };
 }
 
 /** Finds an issue, for routes where an unknown repo and an unknown issue have the same response. */

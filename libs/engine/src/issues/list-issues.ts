@@ -33,9 +33,9 @@ const MAX_OCTETS = 2 * 1024 * 1024;
  * @throws AppError REPO_NOT_FOUND.
  */
 export async function listIssues(store: Store, scope: OrgScope, query: IssueQuery): Promise<ListedIssues> {
-  const found = await issuePage(store.quick.read, scope, query);
+  const found = await issuePage(store.reads, scope, query);
   if (!found) throw repoNotFound();
-  if (found.unfolded > AGGREGATE_ABOVE) await aggregateIssueCounts(store.tenant, scope.tenantId, found.repoId);
+  if (found.unfolded > AGGREGATE_ABOVE) await aggregateIssueCounts(store.db, scope.tenantId, found.repoId);
   const { limit, offset } = query;
   const { items, total } = found;
   const hasMore = offset + limit < total;
@@ -48,7 +48,7 @@ export async function listIssues(store: Store, scope: OrgScope, query: IssueQuer
 
 /** The tag of a repo's list, for callers that have a page already. @throws AppError REPO_NOT_FOUND. */
 export async function issuesTag(store: Store, scope: OrgScope, slug: string): Promise<string> {
-  const found = await issueRevision(store.quick.read, scope, slug);
+  const found = await issueRevision(store.reads, scope, slug);
   if (!found) throw repoNotFound();
   return tagOf(found);
 }

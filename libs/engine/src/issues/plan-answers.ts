@@ -47,7 +47,7 @@ export async function listPlans(
   { limit, offset }: PageRequest,
 ): Promise<Paginated<PlanVersion>> {
   const key = await findIssueKey(engine, address);
-  return pageOf(await plansOfIssue(engine.store.read, key, { limit: limit + 1, offset }), { limit, offset });
+  return pageOf(await plansOfIssue(engine.store.reads, key, { limit: limit + 1, offset }), { limit, offset });
 }
 
 /**

@@ -38,12 +38,12 @@ const OPEN = STATES.filter((state) => state !== 'done');
  * @throws AppError NOT_FOUND for an unknown repo or tenant, INVALID_INPUT when the tenant must be named.
  */
 export async function searchIssues(engine: Engine, question: IssueQuestion): Promise<Paginated<FoundIssue>> {
-  const { fleet } = engine.store;
+  const { db } = engine.store;
   const { limit, offset } = question;
   const limits = slaLimits(engine.settings().sla.warnAfterMinutes);
   const search = { ...(await placeOf(engine, question)), ...filterOf(question), what: whatOf(question.q) };
-  const rows = await findIssues(fleet, search, { limit, offset, limits });
-  return pageOf(rows, { limit, offset }, search.what === null ? await countFound(fleet, search) : null);
+  const rows = await findIssues(db, search, { limit, offset, limits });
+  return pageOf(rows, { limit, offset }, search.what === null ? await countFound(db, search) : null);
 }
 
 async function placeOf(engine: Engine, { repo: slug, tenant }: IssueQuestion) {
@@ -53,7 +53,7 @@ async function placeOf(engine: Engine, { repo: slug, tenant }: IssueQuestion) {
     return { tenantId: repo.tenant_id, repoId: repo.id };
   }
   if (tenant === undefined) return { tenantId: null, repoId: null };
-  const tenantId = await tenantIdOf(engine.store.fleet, tenant);
+  const tenantId = await tenantIdOf(engine.store.db, tenant);
   if (tenantId === null) throw new AppError('NOT_FOUND', `Tenant not found: ${tenant}`);
   return { tenantId, repoId: null };
 }

@@ -22,7 +22,7 @@ export async function timelineOf(
   scope: ReadScope,
   query: { slug: string; number: number; limit: number; offset: number },
 ): Promise<{ timeline: Timeline; total: number }> {
-  const row = await issueTimeline(store.read, scope, query);
+  const row = await issueTimeline(store.reads, scope, query);
   if (!row) throw repoNotFound();
   if (!row.issue) throw new AppError('ISSUE_NOT_FOUND', `Issue not found: ${row.repo}#${query.number}`);
   const { total, ...story } = row.issue;

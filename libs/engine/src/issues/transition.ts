@@ -14,7 +14,7 @@ interface Targets {
 
 /** interface: valid-transitions. @throws AppError ISSUE_NOT_FOUND, WORKFLOW_UNAVAILABLE. */
 export async function transitionTargetsOf(engine: Engine, { tenantId, issueId }: IssueKey): Promise<Targets> {
-  const db = engine.store.tenant;
+  const db = engine.store.db;
   const issue = await issueById(db, tenantId, issueId);
   if (!issue) throw new AppError('ISSUE_NOT_FOUND', 'Issue not found');
   const workflow = await activeWorkflow(db, tenantId, issue.repo_id);

@@ -32,7 +32,7 @@ export async function recordMerge(
  * @returns how many were enqueued.
  */
 export async function enqueueDueScans(engine: Engine): Promise<number> {
-  const scans = await dueScans(engine.store.fleet, BATCH);
+  const scans = await dueScans(engine.store.db, BATCH);
   return countHandled('due scans', scans, (due) => inTenant(engine, due.tenant_id, (unit) => enqueueScan(unit, due)));
 }
 

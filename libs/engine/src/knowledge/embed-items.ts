@@ -12,7 +12,7 @@ const BATCH = 64;
 export async function embedItems(engine: Engine): Promise<{ made: number; more: boolean }> {
   const { embedding, embeddingEndpoint: endpoint } = engine.settings().retrieval;
   if (!embedding || !endpoint || !engine.embedder) return { made: 0, more: false };
-  const items = await itemsToEmbed(engine.store.fleet, endpoint.model, BATCH);
+  const items = await itemsToEmbed(engine.store.db, endpoint.model, BATCH);
   if (items.length === 0) return { made: 0, more: false };
   const texts = items.map(({ title, summary }) => `${title}\n${summary}`);
   const vectors = await engine.embedder.embed(texts, endpoint);

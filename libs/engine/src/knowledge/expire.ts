@@ -11,7 +11,7 @@ const BATCH = 500;
  * @returns how many were dismissed, and whether there may be more.
  */
 export async function expireIntelligence(engine: Engine): Promise<{ dismissed: number; more: boolean }> {
-  const stale = await staleItems(engine.store.fleet, { days: STALE_AFTER_DAYS, limit: BATCH });
+  const stale = await staleItems(engine.store.db, { days: STALE_AFTER_DAYS, limit: BATCH });
   let dismissed = 0;
   for (const { tenant_id, id } of stale) {
     const done = await inTenant(engine, tenant_id, async (unit) => {

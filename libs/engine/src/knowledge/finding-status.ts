@@ -42,7 +42,7 @@ export async function decideOnFinding(
   actor: Actor,
 ): Promise<ListedFinding> {
   const { id } = request;
-  const place = await locateFinding(engine.store.fleet, id);
+  const place = await locateFinding(engine.store.db, id);
   if (!place) throw notFound(id);
   return inTenant(engine, place.tenant_id, async (unit) => {
     const issue = place.issue_id === null ? undefined : await lockIssue(unit.tx, unit.tenantId, place.issue_id);

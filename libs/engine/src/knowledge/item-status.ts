@@ -21,7 +21,7 @@ type Locked = NonNullable<Awaited<ReturnType<typeof lockItem>>>;
  */
 export async function decideOnItem(engine: Engine, request: ItemMoveRequest, actor: Actor): Promise<DetailedItem> {
   const { id, move, supersededBy } = request;
-  const place = await locateItem(engine.store.fleet, id);
+  const place = await locateItem(engine.store.db, id);
   if (!place) throw notFound(id);
   return inTenant(engine, place.tenant_id, async (unit) => {
     const item = await lockItem(unit.tx, unit.tenantId, id);

@@ -13,7 +13,7 @@ interface FindingQuery {
 /** A page of agents' findings in a repo, newest first. @throws AppError REPO_NOT_FOUND. */
 export async function listRepoFindings<F>(store: Store, scope: OrgScope, query: FindingQuery) {
   const { slug, status = null, category = null, severity = null, limit, offset } = query;
-  const found = await findingsPage<F>(store.read, scope, { slug, status, category, severity, limit, offset });
+  const found = await findingsPage<F>(store.reads, scope, { slug, status, category, severity, limit, offset });
   if (!found) throw repoNotFound();
   const { items, total } = found;
   return { items, page: { total, limit, offset, hasMore: offset + items.length < total } };

@@ -18,7 +18,7 @@ export async function retrieveForOrg(
   scope: OrgScope,
   { slug, agent, issue = 0, pr = 0, budget = 0 }: OrgRetrieval,
 ): Promise<Retrieval> {
-  const db = engine.store.read;
+  const db = engine.store.reads;
   const repo = await reachedRepo(db, scope, slug);
   if (!repo) throw repoNotFound();
   const about = { issueNumber: issue || null, prNumber: pr || null, budget: budget || null };

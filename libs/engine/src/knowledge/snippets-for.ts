@@ -5,7 +5,7 @@ import { retrieve } from './retrieve.ts';
 
 /** Snippets for the agent of a task. Given items do not become stale. */
 export async function snippetsFor(engine: Engine, tenantId: number, task: Claimed): Promise<Snippet[]> {
-  const db = engine.store.tenant;
+  const db = engine.store.db;
   const agent = RETRIEVAL_AGENT_OF[task.task_type];
   const repo = { tenantId, repoId: task.repo_id };
   if (agent === undefined || task.issue_id === null) return [];

@@ -43,7 +43,7 @@ export class LabelReconciler {
       if (now - this.#begunAt < INTERVAL_MS) return { repaired: 0, more: false };
       this.#begunAt = now;
     }
-    const page = await openIssuesAfter(engine.store.fleet, this.#after, MAX_READ);
+    const page = await openIssuesAfter(engine.store.db, this.#after, MAX_READ);
     let repaired = 0;
     for (const issue of page) {
       if (repaired >= REPAIRS_PER_STEP) return { repaired, more: false };

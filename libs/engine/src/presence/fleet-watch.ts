@@ -15,7 +15,7 @@ const GONE_MS = DAY_MS;
  */
 export async function watchSilence(engine: Engine): Promise<number> {
   const limits = { offlineMs: engine.settings().workerSilenceMs, goneMs: GONE_MS };
-  const silent = await silentWorkers(engine.store.fleet, limits, BATCH);
+  const silent = await silentWorkers(engine.store.db, limits, BATCH);
   return countHandled('silent workers', silent, ({ tenant_id, id }) => recordIfSilent(engine, tenant_id, id, limits));
 }
 

@@ -19,7 +19,7 @@ const QUOTA = systemActor('wait for a quota over');
  * @returns how many were lifted.
  */
 export async function autoUnblock(engine: Engine, onLifted?: (repo: string) => void): Promise<number> {
-  const due = await dueAutoUnblocks(engine.store.fleet, BATCH);
+  const due = await dueAutoUnblocks(engine.store.db, BATCH);
   return countHandled('blocks to lift', due, async ({ tenant_id, id }) => {
     const repo = await lift(engine, tenant_id, id);
     if (repo !== null) onLifted?.(repo);

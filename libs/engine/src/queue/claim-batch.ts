@@ -113,7 +113,7 @@ class ClaimBatch {
     const { leaseMs } = this.#engine.settings();
     const { tenantId, ...order } = this.#order;
     const input = { ...order, claimers, leaseMs, isOpen };
-    const answers = await claimForWorkers(this.#engine.store.tenant, tenantId, input);
+    const answers = await claimForWorkers(this.#engine.store.db, tenantId, input);
     return tokens.flatMap((token, at) => {
       const answer = answers[at];
       return answer ? [{ token, answer }] : [];
@@ -165,7 +165,7 @@ class ClaimBatch {
     const claimers = tokens.map(({ request, tokenHash }) => ({ workerId: request.workerId, tokenHash }));
     const { leaseMs } = this.#engine.settings();
     const { tenantId, ...order } = this.#order;
-    const rows = await claimNext(this.#engine.store.tenant, tenantId, { ...order, agents, claimers, leaseMs });
+    const rows = await claimNext(this.#engine.store.db, tenantId, { ...order, agents, claimers, leaseMs });
     return rows.flatMap((row) => {
       const token = byHash.get(row.claim_token_hash);
       return token ? [this.#batch.claimed(token, row)] : [];

@@ -33,7 +33,7 @@ type KeyState = { row: Claimed; claimToken: string } | { next: number };
 export async function findKeyState(engine: Engine, request: Keyed): Promise<KeyState> {
   for (let generation = 0; generation < MAX_GENERATIONS; generation += 1) {
     const claimToken = claimTokenOf(request, generation);
-    const found = await findKeyedClaim(engine.store.tenant, request.tenantId, hashToken(claimToken));
+    const found = await findKeyedClaim(engine.store.db, request.tenantId, hashToken(claimToken));
     if (found === undefined) return { next: generation };
     if (found.alive) return { row: found, claimToken };
   }

@@ -41,7 +41,7 @@ export async function heartbeat(engine: Engine, beat: Heartbeat): Promise<Heartb
   const worker = await recordHeartbeat(engine, beat);
   const claims = beat.tasks.map((task) => ({ taskId: task.taskId, tokenHash: hashToken(task.claimToken) }));
   const own = { claims, tokenId: beat.tokenId ?? null };
-  const held = leaving ? [] : await extendLeases(store.tenant, tenantId, own, engine.settings().leaseMs);
+  const held = leaving ? [] : await extendLeases(store.db, tenantId, own, engine.settings().leaseMs);
   const heldIds = new Set(held.map((row) => row.task_id));
   const dropped = claims.filter((claim) => !heldIds.has(claim.taskId));
   if (dropped.length > 0) await releaseHandover(engine, tenantId, { claims: dropped, tokenId: own.tokenId });
@@ -55,7 +55,7 @@ export async function heartbeat(engine: Engine, beat: Heartbeat): Promise<Heartb
     // What the worker reports itself is not repeated: a worker that echoes the answer could never be resumed.
     draining: worker.draining,
     cancelTaskIds: dropped.map((claim) => claim.taskId),
-    serverTimestamp: await storeNow(store.tenant),
+    serverTimestamp: await storeNow(store.db),
   };
 }
 
@@ -69,7 +69,7 @@ async function recordHeartbeat(engine: Engine, beat: Heartbeat): Promise<Heard> 
   const finishing = beat.status === 'draining';
   const reported = { busy: beat.tasks.length > 0, finishing };
   const key = { tenantId, id: workerId, tokenId: tokenId ?? null };
-  const quiet = beat.status === 'leaving' ? undefined : await beatWorker(engine.store.tenant, key, reported);
+  const quiet = beat.status === 'leaving' ? undefined : await beatWorker(engine.store.db, key, reported);
   if (quiet) return quiet;
   await requireWorker(engine, beat);
   const heard =
@@ -101,7 +101,7 @@ async function releaseHandover(
   { claims, tokenId }: { claims: readonly { tokenHash: string }[]; tokenId: string | null },
 ): Promise<void> {
   const released = await releaseHandovers(
-    engine.store.tenant,
+    engine.store.db,
     tenantId,
     { tokenHashes: claims.map((claim) => claim.tokenHash), tokenId },
     engine.settings().costLimits.perIssueUsd,
@@ -114,6 +114,6 @@ async function requireWorker(
   engine: Engine,
   key: { tenantId: number; workerId: string; tokenId?: string },
 ): Promise<void> {
-  const worker = await findWorker(engine.store.tenant, key.tenantId, key.workerId);
+  const worker = await findWorker(engine.store.db, key.tenantId, key.workerId);
   if (!worker || !isOwn(worker, key.tokenId)) throw unknownWorker(key.workerId);
 }

@@ -14,7 +14,7 @@ export async function start(engine: Engine, token: ClaimToken): Promise<string> 
     tokenHash: hashToken(token.claimToken),
     tokenId: token.tokenId ?? null,
   };
-  const started = await startTask(engine.store.tenant, token.tenantId, claim);
+  const started = await startTask(engine.store.db, token.tenantId, claim);
   // Nothing was started: as in `extend`.
   return (
     started?.lease_expires_at ??
@@ -29,7 +29,7 @@ export async function start(engine: Engine, token: ClaimToken): Promise<string> 
 export async function extend(engine: Engine, token: ClaimToken): Promise<string> {
   const claims = [{ taskId: token.taskId, tokenHash: hashToken(token.claimToken) }];
   const own = { claims, tokenId: token.tokenId ?? null };
-  const [extended] = await extendLeases(engine.store.tenant, token.tenantId, own, engine.settings().leaseMs);
+  const [extended] = await extendLeases(engine.store.db, token.tenantId, own, engine.settings().leaseMs);
   // Nothing was extended: the gate checks whether the claim was lost or withdrawn, and throws.
   return extended?.lease_expires_at ?? withClaim(engine, token, async (_unit, { run }) => run.lease_expires_at);
 }

@@ -32,7 +32,7 @@ const BATCH = 500;
  * @returns how many were reclaimed.
  */
 export async function reclaimExpired(engine: Engine): Promise<number> {
-  const candidates = await expiredClaims(engine.store.fleet, engine.settings().claimToStartMs, BATCH);
+  const candidates = await expiredClaims(engine.store.db, engine.settings().claimToStartMs, BATCH);
   return reclaimEach(engine, candidates, { why: 'the worker fell silent', when: (task) => task.overdue });
 }
 
@@ -43,7 +43,7 @@ export async function reclaimExpired(engine: Engine): Promise<number> {
  */
 export async function reclaimStalled(engine: Engine): Promise<number> {
   const { stallMs } = engine.settings();
-  const candidates = await stalledClaims(engine.store.fleet, stallMs, BATCH);
+  const candidates = await stalledClaims(engine.store.db, stallMs, BATCH);
   return reclaimEach(engine, candidates, {
     why: `the agent made no progress for ${Math.round(stallMs / MINUTE_MS)} minutes`,
     when: (task) => task.stalled_since !== null,
@@ -143,10 +143,10 @@ async function requeue(
 
 /** Releases held tasks whose backoff, quota wait or handover is over. @returns how many became claimable. */
 export async function releaseDue(engine: Engine): Promise<number> {
-  const due = await dueHeldTasks(engine.store.fleet, BATCH);
+  const due = await dueHeldTasks(engine.store.db, BATCH);
   const { perIssueUsd } = engine.settings().costLimits;
   return countHandled('held tasks to release', due, async ({ tenant_id, id }) => {
-    if (!(await releaseHeldTask(engine.store.tenant, tenant_id, id, perIssueUsd))) return false;
+    if (!(await releaseHeldTask(engine.store.db, tenant_id, id, perIssueUsd))) return false;
     engine.notify('svc_tasks', tenant_id);
     return true;
   });
@@ -154,7 +154,7 @@ export async function releaseDue(engine: Engine): Promise<number> {
 
 /** Takes back every claim that a worker holds, each in a transaction of its own. */
 export async function reclaimAllOf(engine: Engine, tenantId: number, workerId: string, why: string): Promise<void> {
-  for (const { id, run_id, issue_id } of await claimsOfWorker(engine.store.tenant, tenantId, workerId)) {
+  for (const { id, run_id, issue_id } of await claimsOfWorker(engine.store.db, tenantId, workerId)) {
     if (run_id === null) continue;
     await reclaim(engine, tenantId, { taskId: id, runId: run_id, issueId: issue_id }, { why, when: () => true });
   }

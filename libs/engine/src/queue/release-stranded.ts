@@ -12,10 +12,10 @@ const BATCH = 500;
  * @returns how many were released.
  */
 export async function releaseStranded(engine: Engine, onReleased?: (task: StrandedTask) => void): Promise<number> {
-  const stranded = await strandedTasks(engine.store.fleet, COMPARED_TASK_WAIT_MS, BATCH);
+  const stranded = await strandedTasks(engine.store.db, COMPARED_TASK_WAIT_MS, BATCH);
   return countHandled('compared tasks to release', stranded, async (task) => {
     const key = { tenantId: task.tenant_id, taskId: task.id };
-    if (!(await releaseStrandedTask(engine.store.tenant, key, COMPARED_TASK_WAIT_MS))) return false;
+    if (!(await releaseStrandedTask(engine.store.db, key, COMPARED_TASK_WAIT_MS))) return false;
     engine.notify('svc_tasks', task.tenant_id);
     onReleased?.(task);
     return true;

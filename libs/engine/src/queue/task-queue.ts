@@ -25,12 +25,12 @@ export interface TaskQueue {
 
 /** Waiting and claimed tasks of all tenants. Costs the live tasks, and the runs of their agents in two weeks. */
 export async function readTaskQueue(store: Store): Promise<TaskQueue> {
-  const work = await queuedWork(store.fleet);
+  const work = await queuedWork(store.db);
   const executors = new Map(work.map((group) => [keyOf(group), executorOf(group)]));
-  const estimates = await durationEstimates(store.fleet, [...executors.values()]);
+  const estimates = await durationEstimates(store.db, [...executors.values()]);
   const byKey = new Map(estimates.map((found) => [`${found.tenantId}/${found.repoId}/${found.agent}`, found]));
   const estimated = (of: Work) => estimateOf(byKey.get(keyOf(of)));
-  const shown = await queuedTasks(store.fleet, SHOWN);
+  const shown = await queuedTasks(store.db, SHOWN);
   const tasks = shown.map(({ tenantId, repoId, ...task }) => ({
     ...task,
     estimatedDurationMs: estimated({ tenantId, repoId, taskType: task.taskType }),

@@ -67,7 +67,7 @@ export async function addRepo(admin: Admin, input: NewRepo, hostOf: HostOfKind) 
   const found = host ? await readRepo(host, asked) : null;
   const branch = input.branch ?? found?.defaultBranch ?? refuse(noBranch(kind));
   const slug: Slug = found ? { owner: found.owner, name: found.name } : asked;
-  const known = (await reposOfAll(engine.store.fleet, slug)).find(({ tenant_id }) => tenant_id === tenantId);
+  const known = (await reposOfAll(engine.store.db, slug)).find(({ tenant_id }) => tenant_id === tenantId);
   const org = input.org ?? DEFAULT_TENANT;
   if (input.enabled && known?.enabled !== true && !input.withoutReviewGate) {
     await requireReviewGate(
@@ -121,7 +121,7 @@ const settingsOf = (repo: RepoRow) => ({
 });
 
 const tenantOf = async ({ engine }: Admin, org: string | null): Promise<number> =>
-  org === null ? ensureTenant(engine.store.tenant, DEFAULT_TENANT) : (await requireOrg(engine.store.tenant, org)).id;
+  org === null ? ensureTenant(engine.store.db, DEFAULT_TENANT) : (await requireOrg(engine.store.db, org)).id;
 
 async function selectHost(
   asked: HostKind | null,

@@ -83,7 +83,7 @@ const CONCURRENT_REPOS = 5;
 
 /** Examines every enabled repo, as `examineRepo` does. Repos of one host share its client. */
 export async function examineEnabledRepos(admin: Admin, context: DoctorContext): Promise<RepoExamination[]> {
-  const repos = await reposOfAll(admin.engine.store.fleet, null);
+  const repos = await reposOfAll(admin.engine.store.db, null);
   const shared = {
     ...context,
     hostOf: onceByKind(context.hostOf),
@@ -111,12 +111,12 @@ async function examine(admin: Admin, repo: OwnedRepo, context: DoctorContext): P
       return judgeRepository(formatSlug(current), reason, current.former_slug_keys);
     },
     webhook: async () => judgeWebhook(await (await diagnostics()).webhooks(refOf(repo))),
-    'webhook-deliveries': async () => judgeLastDelivery(await lastDeliveryAge(admin.engine.store.fleet, repo)),
+    'webhook-deliveries': async () => judgeLastDelivery(await lastDeliveryAge(admin.engine.store.db, repo)),
     'push-protection': () => pushProtection(admin, repo, context.hostOf),
     'review-gate': async () => readReviewGate(admin, gatedBranch(repo), await host()),
     ...mergeChecks(admin, repo, host),
     labels: async () => judgeLabels(await (await diagnostics()).labels(refOf(repo))),
-    workers: async () => judgeWorkers(await onlineWorkersByType(admin.engine.store.tenant, repo)),
+    workers: async () => judgeWorkers(await onlineWorkersByType(admin.engine.store.db, repo)),
   };
   const checks = await runChecks(list, context.deadline);
   return { org: repo.org, repo: `${repo.owner}/${repo.name}`, checks };
@@ -176,7 +176,7 @@ function mergeChecks(admin: Admin, repo: OwnedRepo, host: () => Promise<VcsHost>
     'required-checks': async () => {
       const [{ requiredChecks }, reported, onBranch] = await Promise.all([
         rulesOf(),
-        recentCheckNames(admin.engine.store.tenant, repo),
+        recentCheckNames(admin.engine.store.db, repo),
         host().then((client) => client.checksOf(repo, repo.default_branch)),
       ]);
       const seen = [...new Set([...reported, ...onBranch.map(({ name }) => name)])];
@@ -245,7 +245,7 @@ const required =
  */
 async function checkPushProtection({ store }: Engine, repo: RepoRow, host: VcsHost): Promise<PushProtectionCheck> {
   const protection = await host.pushProtectionOf(refOf(repo), repo.default_branch);
-  await savePushProtection(store.tenant, repo, protection.restricted);
+  await savePushProtection(store.db, repo, protection.restricted);
   return judgePushProtection(repo.default_branch, protection);
 }
 
@@ -254,13 +254,13 @@ async function checkPushProtection({ store }: Engine, repo: RepoRow, host: VcsHo
  * retried an hour later and does not affect the others.
  */
 export async function checkDueProtections(engine: Engine, hostOf: HostOf, report: ProtectionReport): Promise<void> {
-  for (const repo of await reposToCheck(engine.store.fleet, MOST)) {
+  for (const repo of await reposToCheck(engine.store.db, MOST)) {
     const host = hostOf(repo);
     try {
       if (host) report.onChecked(repo, await checkPushProtection(engine, repo, host));
-      else await postponeProtectionCheck(engine.store.tenant, repo);
+      else await postponeProtectionCheck(engine.store.db, repo);
     } catch (error) {
-      await postponeProtectionCheck(engine.store.tenant, repo);
+      await postponeProtectionCheck(engine.store.db, repo);
       report.onFailed(repo, error);
     }
   }

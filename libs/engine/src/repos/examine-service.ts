@@ -18,7 +18,7 @@ export function examineService(
   { engine }: Admin,
   { now, deadline }: { now: () => Date; deadline: Deadline },
 ): Promise<DoctorCheck[]> {
-  const db = engine.store.fleet;
+  const db = engine.store.db;
   const checks: CheckList = {
     database: async () => {
       const [{ version }, schema] = await Promise.all([readServerFacts(db), schemaStatus(db)]);

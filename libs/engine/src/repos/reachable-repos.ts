@@ -12,7 +12,7 @@ interface Reachable extends Pick<OrgRow, 'org' | 'repos' | 'schemaVersion' | 'no
  * @throws AppError REPO_NOT_FOUND when it is none of them.
  */
 export async function reachable(store: Store, scope: OrgScope, slug: string | undefined): Promise<Reachable> {
-  const found = await findOrgWithRepos(store.quick.read, scope);
+  const found = await findOrgWithRepos(store.reads, scope);
   if (slug === undefined) return { ...found, repo: null };
   const repo = found.repos.find((one) => one.slug.toLowerCase() === slug.toLowerCase());
   if (!repo) throw repoNotFound();

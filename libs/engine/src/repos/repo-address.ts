@@ -30,8 +30,8 @@ export interface RepoAddress {
 export async function findRepoAt(engine: Engine, address: RepoAddress): Promise<RepoRow> {
   const { owner, repo: name, tenant } = address;
   const slug = parseSlug(`${owner}/${name}`);
-  const all = slug ? await findReposBySlug(engine.store.fleet, slug) : [];
-  const tenantId = tenant === undefined ? null : await tenantIdOf(engine.store.fleet, tenant);
+  const all = slug ? await findReposBySlug(engine.store.db, slug) : [];
+  const tenantId = tenant === undefined ? null : await tenantIdOf(engine.store.db, tenant);
   const repos = tenant === undefined ? all : all.filter((repo) => repo.tenant_id === tenantId);
   return requireOne(repos, address);
 }

@@ -56,8 +56,8 @@ export const shownRepo = (repo: OwnedRepo) => {
 
 /** Repos known to the pipeline, of one organisation or all. @throws AppError NOT_FOUND for an unknown organisation. */
 export async function listRepos({ engine }: Admin, orgId: string | null) {
-  if (orgId !== null) await requireOrg(engine.store.tenant, orgId);
-  const repos = await reposOfAll(engine.store.fleet, null);
+  if (orgId !== null) await requireOrg(engine.store.db, orgId);
+  const repos = await reposOfAll(engine.store.db, null);
   return repos.filter(({ org }) => orgId === null || org === orgId).map(shownRepo);
 }
 
@@ -120,7 +120,7 @@ async function countOpenIssues(tx: Tx, repo: OwnedRepo): Promise<number> {
  * @throws AppError INVALID_INPUT for an invalid or ambiguous slug; NOT_FOUND.
  */
 export async function requireRepo({ engine }: Admin, slug: string, org: string | null): Promise<OwnedRepo> {
-  const all = await reposOfAll(engine.store.fleet, requireSlug(slug));
+  const all = await reposOfAll(engine.store.db, requireSlug(slug));
   const repos = all.filter((repo) => org === null || repo.org === org);
   const [first, ...others] = repos;
   if (first && others.length === 0) return first;

@@ -27,7 +27,7 @@ export async function readReviewGate(
 ): Promise<DoctorCheck> {
   const [rules, versions] = await Promise.all([
     host.mergeRulesOf(slug, branch),
-    known === null ? [] : workflowVersions(engine.store.tenant, known.tenant_id, known.id),
+    known === null ? [] : workflowVersions(engine.store.db, known.tenant_id, known.id),
   ]);
   const workflow = versions.find(({ active }) => active)?.body ?? DEFAULT_WORKFLOW;
   return judgeReviewGate(rules.reviewGate, mergesWithoutPerson(workflow));

@@ -43,7 +43,7 @@ export async function recordReload(engine: Engine, report: ReloadReport, actor: 
 /** One statement for each tenant. */
 async function recordInRepos(engine: Engine, { outcome }: ReloadReport, actor: Actor): Promise<void> {
   const { appliedKeys, deferredKeys } = outcome;
-  const repos = Map.groupBy(await enabledRepos(engine.store.fleet), ({ tenant_id }) => tenant_id);
+  const repos = Map.groupBy(await enabledRepos(engine.store.db), ({ tenant_id }) => tenant_id);
   for (const [tenantId, ofTenant] of repos) {
     await inTenant(engine, tenantId, async (unit) => {
       for (const { id } of ofTenant) {

@@ -20,13 +20,13 @@ import { repoEventSubject, strategyKey } from './snapshots.ts';
  */
 export async function readRunState(engine: Engine, address: RepoAddress): Promise<StrategyRun | null> {
   const repo = await findRepoAt(engine, address);
-  return (await latestStrategyRun(engine.store.tenant, strategyKey(repo))) ?? null;
+  return (await latestStrategyRun(engine.store.db, strategyKey(repo))) ?? null;
 }
 
 /** @throws AppError as `findRepoAt`. */
 export async function readAutomation(engine: Engine, address: RepoAddress): Promise<StrategyAutomation> {
   const repo = await findRepoAt(engine, address);
-  return automationOf(engine.store.tenant, strategyKey(repo));
+  return automationOf(engine.store.db, strategyKey(repo));
 }
 
 /**

@@ -12,7 +12,7 @@ import { repoEventSubject, strategyKey } from './snapshots.ts';
  */
 export async function readCharter(engine: Engine, address: RepoAddress): Promise<StrategyCharter | null> {
   const repo = await findRepoAt(engine, address);
-  return (await activeCharter(engine.store.tenant, strategyKey(repo))) ?? null;
+  return (await activeCharter(engine.store.db, strategyKey(repo))) ?? null;
 }
 
 interface CharterInput {

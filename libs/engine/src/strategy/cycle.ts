@@ -43,7 +43,7 @@ interface CycleFailure {
  * @returns the failures, and whether more may be due.
  */
 export async function runDueStrategies(engine: Engine): Promise<{ failures: CycleFailure[]; more: boolean }> {
-  const due = await dueStrategies(engine.store.fleet, BATCH);
+  const due = await dueStrategies(engine.store.db, BATCH);
   const failures: CycleFailure[] = [];
   for (const key of due) {
     try {

@@ -24,7 +24,7 @@ export async function listSnapshots(
   status?: SnapshotStatus,
 ): Promise<StrategySnapshot[]> {
   const repo = await findRepoAt(engine, address);
-  return snapshotsIn(engine.store.tenant, strategyKey(repo), status === undefined ? OPEN : [status]);
+  return snapshotsIn(engine.store.db, strategyKey(repo), status === undefined ? OPEN : [status]);
 }
 
 /**
@@ -33,7 +33,7 @@ export async function listSnapshots(
  */
 export async function readSnapshot(engine: Engine, address: RepoAddress, version: number): Promise<StrategySnapshot> {
   const repo = await findRepoAt(engine, address);
-  return snapshotAt(engine.store.tenant, strategyKey(repo), version);
+  return snapshotAt(engine.store.db, strategyKey(repo), version);
 }
 
 /** The largest version that the store accepts. */

@@ -20,7 +20,7 @@ import { repoOfTrack, type TrackAddress } from './tracks.ts';
  * @throws AppError TRACK_NOT_FOUND.
  */
 export async function listPrompts(engine: Engine, address: TrackAddress) {
-  return promptVersions(engine.store.tenant, await trackAt(engine, address));
+  return promptVersions(engine.store.db, await trackAt(engine, address));
 }
 
 /**
@@ -32,7 +32,7 @@ export async function readPrompt(engine: Engine, address: TrackAddress, version:
     if (error instanceof AppError && error.code === 'TRACK_NOT_FOUND') return null;
     throw error;
   });
-  const prompt = track && (await findPrompt(engine.store.tenant, track, version));
+  const prompt = track && (await findPrompt(engine.store.db, track, version));
   if (!prompt) throw versionNotFound(version);
   return prompt;
 }
@@ -87,7 +87,7 @@ export async function activatePrompt(
 async function trackAt(engine: Engine, address: TrackAddress): Promise<TrackRow> {
   const repo = await repoOfTrack(engine, address);
   const at = { tenantId: repo.tenant_id, repoId: repo.id, name: address.name };
-  const track = await findTrack(engine.store.tenant, at);
+  const track = await findTrack(engine.store.db, at);
   if (!track) throw trackNotFound(address.name);
   return track;
 }

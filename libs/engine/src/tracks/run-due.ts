@@ -36,7 +36,7 @@ interface RunResult {
  * @throws AggregateError when some repos failed; the others have run.
  */
 export async function runDueTracks(engine: Engine): Promise<RunResult> {
-  const repos = await reposWithDueTracks(engine.store.fleet);
+  const repos = await reposWithDueTracks(engine.store.db);
   const results = await handleEach('repos with due tracks', repos, (repo) => runRepo(engine, repo));
   const total = { runs: 0, issues: 0 };
   for (const { runs, issues } of results) {

@@ -26,8 +26,8 @@ export interface TrackAddress extends RepoAddress {
  */
 export async function listTracks(engine: Engine, address: RepoAddress): Promise<Track[]> {
   const repo = await findRepoAt(engine, address);
-  const rows = await tracksOfRepo(engine.store.tenant, { tenantId: repo.tenant_id, repoId: repo.id });
-  const now = new Date(await storeNow(engine.store.tenant));
+  const rows = await tracksOfRepo(engine.store.db, { tenantId: repo.tenant_id, repoId: repo.id });
+  const now = new Date(await storeNow(engine.store.db));
   return rows.map((row) => trackOf(row, now));
 }
 
@@ -35,8 +35,8 @@ export type FleetTrack = Track & Pick<TrackWithRepo, 'owner' | 'repo_name' | 'te
 
 /** The tracks of every enabled repo, by repo and name. */
 export async function listAllTracks(engine: Engine): Promise<FleetTrack[]> {
-  const rows = await allTracks(engine.store.fleet);
-  const now = new Date(await storeNow(engine.store.fleet));
+  const rows = await allTracks(engine.store.db);
+  const now = new Date(await storeNow(engine.store.db));
   return rows.map((row) => {
     const { owner, repo_name, tenant } = row;
     return { ...trackOf(row, now), owner, repo_name, tenant };
@@ -95,7 +95,7 @@ export async function updateTrackAt(
   { action, actor }: { action: string; actor: Actor },
 ): Promise<void> {
   // Invalid values are refused before anything is looked up.
-  if (change.cadence) checkCadence(change.cadence, new Date(await storeNow(engine.store.tenant)));
+  if (change.cadence) checkCadence(change.cadence, new Date(await storeNow(engine.store.db)));
   const repo = await repoOfTrack(engine, address);
   const { name } = address;
   await inTenant(engine, repo.tenant_id, (unit) =>

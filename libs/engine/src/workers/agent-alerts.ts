@@ -23,7 +23,7 @@ export async function reconcileAgentAlerts(
   unknown: readonly string[],
 ): Promise<void> {
   const wanted = troubles.flatMap(alertsOf).sort((a, b) => (a.fingerprint < b.fingerprint ? -1 : 1));
-  const open = await openFingerprints(engine.store.tenant, DEPLOYMENT, 'agent_unreachable');
+  const open = await openFingerprints(engine.store.db, DEPLOYMENT, 'agent_unreachable');
   const kept = new Set([...wanted.map(({ fingerprint }) => fingerprint), ...unknown.flatMap(fingerprintsOf)]);
   const ended = open.filter((fingerprint) => !kept.has(fingerprint));
   if (wanted.length === 0 && ended.length === 0) return;

@@ -12,7 +12,7 @@ import { recordGlobalOperation, recordOperation } from '../records/records.ts';
  * @throws AppError NOT_FOUND for an unknown worker.
  */
 export async function drainWorker(engine: Engine, id: string, draining: boolean, actor: Actor): Promise<void> {
-  const place = await locateWorker(engine.store.fleet, id);
+  const place = await locateWorker(engine.store.db, id);
   if (!place) throw new AppError('NOT_FOUND', `Worker not found: ${id}`);
   await inTenant(engine, place.tenant_id, async (unit) => {
     const worker = await lockWorker(unit.tx, unit.tenantId, id);
@@ -43,9 +43,9 @@ interface ReclaimedTask {
  * @returns null when the worker is unknown or holds no stalled task.
  */
 export async function reclaimFromWorker(engine: Engine, id: string, actor: Actor): Promise<ReclaimedTask | null> {
-  const place = await locateWorker(engine.store.fleet, id);
+  const place = await locateWorker(engine.store.db, id);
   if (!place) return null;
-  for (const claim of await claimsOfWorker(engine.store.tenant, place.tenant_id, id)) {
+  for (const claim of await claimsOfWorker(engine.store.db, place.tenant_id, id)) {
     if (claim.run_id === null) continue;
     const held = { taskId: claim.id, runId: claim.run_id, issueId: claim.issue_id };
     if (await reclaimStuck(engine, place.tenant_id, held, { id, actor })) {

@@ -23,10 +23,10 @@ const BATCH = 500;
  * @returns how many moved.
  */
 export async function releaseWaiting(engine: Engine): Promise<number> {
-  const { fleet } = engine.store;
+  const { db } = engine.store;
   const waiting = [
-    ...(await releasableIssues(fleet, BATCH)).map((issue) => ({ ...issue, state: 'dependency-blocked' as const })),
-    ...(await finishedEpics(fleet, BATCH)).map((issue) => ({ ...issue, state: 'waiting-for-subtasks' as const })),
+    ...(await releasableIssues(db, BATCH)).map((issue) => ({ ...issue, state: 'dependency-blocked' as const })),
+    ...(await finishedEpics(db, BATCH)).map((issue) => ({ ...issue, state: 'waiting-for-subtasks' as const })),
   ];
   return countHandled('waiting issues', waiting, ({ tenant_id, id, state }) => release(engine, tenant_id, id, state));
 }

@@ -11,12 +11,12 @@ const BATCH = 500;
  * @returns how many alerts changed, and whether there may be more.
  */
 export async function watchSla(engine: Engine): Promise<{ raised: number; resolved: number; more: boolean }> {
-  const { fleet } = engine.store;
+  const { db } = engine.store;
   const limits = slaLimits(engine.settings().sla.warnAfterMinutes);
-  const ended = await endedSlaBreaches(fleet, limits, BATCH);
+  const ended = await endedSlaBreaches(db, limits, BATCH);
   const resolved = await byTenant(engine, ended, (unit, { fingerprint }) => resolveAlert(unit, fingerprint));
-  const shortest = await shortestSla(fleet, limits);
-  const found = shortest === null ? [] : (await slaBreaches(limits, shortest, BATCH).execute(fleet)).rows;
+  const shortest = await shortestSla(db, limits);
+  const found = shortest === null ? [] : (await slaBreaches(limits, shortest, BATCH).execute(db)).rows;
   const raised = await byTenant(engine, found, (unit, breach) => raiseAlert(unit, alertOf(breach)));
   return { raised, resolved, more: ended.length === BATCH || found.length === BATCH };
 }

@@ -56,7 +56,7 @@ export async function showWorkflow(
 /** Validates a workflow against the engine and the issues in progress. Writes nothing. */
 export async function checkWorkflowFor(admin: Admin, choice: RepoChoice, document: unknown): Promise<WorkflowCheck> {
   const { repo, versions } = await versionsOf(admin, choice);
-  return checked(admin.engine.store.tenant, repo, { document: numbered(document, versions), versions });
+  return checked(admin.engine.store.db, repo, { document: numbered(document, versions), versions });
 }
 
 interface PutWorkflow extends RepoChoice {
@@ -128,7 +128,7 @@ export async function activateWorkflow(admin: Admin, choice: RepoChoice, version
 
 async function versionsOf(admin: Admin, choice: RepoChoice) {
   const repo = await requireRepo(admin, choice.repo, choice.org);
-  return { repo, versions: await workflowVersions(admin.engine.store.tenant, repo.tenant_id, repo.id) };
+  return { repo, versions: await workflowVersions(admin.engine.store.db, repo.tenant_id, repo.id) };
 }
 
 async function checked(

@@ -18,7 +18,7 @@ async function workerToken(...args: string[]): Promise<string> {
 }
 
 const isLive = async (token: string): Promise<boolean> =>
-  (await findWorkerScope(database.store.tenant, hashToken(token))) !== null;
+  (await findWorkerScope(database.store.db, hashToken(token))) !== null;
 
 test('creates worker tokens and revokes those of one name', async () => {
   const [first, second, other] = [

@@ -92,7 +92,7 @@ describe('an alert', () => {
     await raise({ fingerprint: 'another' });
     await resolve();
     at(100);
-    await deleteOldAlerts(database.store.fleet, 99_000);
+    await deleteOldAlerts(database.store.db, 99_000);
     expect(await rows()).toEqual([expect.objectContaining({ fingerprint: 'another' })]);
   });
 

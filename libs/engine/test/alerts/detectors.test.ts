@@ -212,7 +212,7 @@ describe('detectors', () => {
       },
     ]);
     const issue = await database.db.selectFrom('issues').select('id').executeTakeFirstOrThrow();
-    const deadLetterId = await inTransaction(database.store.tenant, (tx) =>
+    const deadLetterId = await inTransaction(database.store.db, (tx) =>
       insertDeadLetter(tx, bench.tenantId, {
         repoId: bench.repo.id,
         issueId: issue.id,
@@ -226,7 +226,7 @@ describe('detectors', () => {
     );
     await look();
     expect(await detectors()).toEqual([]);
-    await inTransaction(database.store.tenant, (tx) =>
+    await inTransaction(database.store.db, (tx) =>
       resolveDeadLetter(tx, bench.tenantId, deadLetterId, { actor: 'olga', resolution: 'resolved' }),
     );
     await look();
@@ -262,7 +262,7 @@ describe('detectors', () => {
     for (let n = 1; n <= 5; n += 1) {
       await look();
       expect(await detectors()).toEqual([]);
-      await inTransaction(database.store.tenant, (tx) =>
+      await inTransaction(database.store.db, (tx) =>
         insertDeadLetter(tx, bench.tenantId, {
           repoId: bench.repo.id,
           issueId: issue.id,

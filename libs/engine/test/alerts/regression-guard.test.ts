@@ -34,7 +34,7 @@ describe('the weeks of a repo', () => {
     let nonZero = 0;
     const rows = byRepo(await readRows(database.db));
     for (const { id, tenantId } of past.repos) {
-      const weeks = await kpiWeeks(database.store.tenant, tenantId, id);
+      const weeks = await kpiWeeks(database.store.db, tenantId, id);
       expect(weeks.map(({ week }) => week)).toEqual([0, 1, 2, 3, 4]);
       for (const week of weeks) {
         const { stored, expected } = bothOf(kpi, rows.get(id) as Rows, week);
@@ -47,13 +47,13 @@ describe('the weeks of a repo', () => {
   });
 
   test('a repo without events has no values', async () => {
-    const [now] = await kpiWeeks(database.store.tenant, bench.tenantId, bench.repo.id);
+    const [now] = await kpiWeeks(database.store.db, bench.tenantId, bench.repo.id);
     expect(now).toMatchObject({ active: 0, ended: 0, costUsd: 0, cycleP50Seconds: null, merged: 0 });
   });
 });
 
 const latest = async (slug: string, kpi: Kpi) =>
-  (await latestKpis(database.store.fleet)).find((row) => `${row.owner}/${row.repo}` === slug && row.kpi === kpi);
+  (await latestKpis(database.store.db)).find((row) => `${row.owner}/${row.repo}` === slug && row.kpi === kpi);
 const alerts = () =>
   database.db
     .selectFrom('alerts')

@@ -138,7 +138,7 @@ test('returns to development with the failed checks when the tested commit is re
   await poll();
   expect((await issue(1)).state).toBe('changes-requested');
   const { id } = await issue(1);
-  const comments = await database.store.tenant
+  const comments = await database.store.db
     .selectFrom('review_comments')
     .select('body')
     .where('tenant_id', '=', bench.tenantId)

@@ -17,7 +17,7 @@ async function completeAndRetry(action: ProjectionAction): Promise<number> {
   const { id, repo_id } = await bench.issue();
   const place = { repoId: repo_id, issueId: id, issueNumber: 1, clientType: 'sandbox' };
   const item = { ...place, action, idempotencyKey: action.type };
-  await inTransaction(bench.database.store.tenant, (tx) => insertProjections(tx, bench.tenantId, [item]));
+  await inTransaction(bench.database.store.db, (tx) => insertProjections(tx, bench.tenantId, [item]));
   const entry = await bench.entry(action.type);
   const sending = await beginSending(bench.engine, bench.tenantId, entry.id);
   if (!sending) throw new Error('not pending');
@@ -122,7 +122,7 @@ describe('a completed entry that is retried', () => {
       idempotencyKey: 'later',
       action: { ...status, state: 'success' as const },
     };
-    await inTransaction(bench.database.store.tenant, (tx) => insertProjections(tx, bench.tenantId, [later]));
+    await inTransaction(bench.database.store.db, (tx) => insertProjections(tx, bench.tenantId, [later]));
     expect(await sendAgain(id)).toBeNull();
   });
 });

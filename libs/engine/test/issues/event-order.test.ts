@@ -28,7 +28,7 @@ beforeAll(async () => {
 /** Like a client that polls: the events later than the newest one that it has. */
 async function poll(since: string | null): Promise<{ status: string; createdAt: string }[]> {
   const { id: issueId } = await bench.issue();
-  return eventsOfIssue(bench.engine.store.read, bench.tenantId, { issueId, since, limit: 200, offset: 0 });
+  return eventsOfIssue(bench.engine.store.reads, bench.tenantId, { issueId, since, limit: 200, offset: 0 });
 }
 
 /** Waits until this many sessions are blocked by a lock, or the work completes without. */

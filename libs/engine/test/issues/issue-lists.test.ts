@@ -180,9 +180,9 @@ describe('the counts', () => {
     await drain(bench);
     await step(bench);
     const before = await countsOf(bench);
-    const open = await unfoldedRepos(database.store.fleet, 100);
+    const open = await unfoldedRepos(database.store.db, 100);
     expect(open).toContainEqual({ tenant_id: bench.tenantId, repo_id: bench.repo.id });
-    const aggregate = () => aggregateIssueCounts(database.store.tenant, bench.tenantId, bench.repo.id);
+    const aggregate = () => aggregateIssueCounts(database.store.db, bench.tenantId, bench.repo.id);
     await Promise.all([aggregate(), aggregate()]);
     await aggregate();
     expect(await countsOf(bench)).toEqual(before);

@@ -25,13 +25,13 @@ describe('the run of a task that is cancelled 10 s after its claim', () => {
   test('ends, so that retention deletes it', async () => {
     expect(await runs()).toMatchObject([{ status: 'cancelled', finished_at: '2026-03-01T00:00:10.000Z' }]);
     bench.pass(91 * DAY);
-    while (await deleteOldRuns(bench.engine.store.fleet, 90));
+    while (await deleteOldRuns(bench.engine.store.db, 90));
     expect(await runs()).toEqual([]);
   });
 
   test('keeps its worker busy until its lease ends, because the worker may still be at it', async () => {
     bench.pass(30);
-    const busy = (await utilization(bench.engine.store.fleet, DAY * 1_000)).filter(
+    const busy = (await utilization(bench.engine.store.db, DAY * 1_000)).filter(
       (row) => row.worker_id === bench.workerId,
     );
     expect(busy).toMatchObject([{ busy_ms: 40_000 }]);
@@ -41,6 +41,6 @@ describe('the run of a task that is cancelled 10 s after its claim', () => {
     bench.pass(60);
     const agents = (await runs()).map(({ agent }) => agent);
     const window = { from: '2026-03-01T00:00:00Z', to: '2026-03-01T00:01:00Z', agents };
-    expect(await endedRuns(bench.engine.store.fleet, window)).toEqual([]);
+    expect(await endedRuns(bench.engine.store.db, window)).toEqual([]);
   });
 });

@@ -26,7 +26,7 @@ test('no statement of a claim, a start, a heartbeat or a report is planned again
     await report(bench.engine, refOf(bench, task), body);
   }
   const { rows } = await sql<{ name: string; custom: number; generic: number }>`
-    select name, custom_plans as custom, generic_plans as generic from pg_prepared_statements`.execute(store.tenant);
+    select name, custom_plans as custom, generic_plans as generic from pg_prepared_statements`.execute(store.db);
   const often = rows.filter(({ custom, generic }) => custom + generic > 2 * CUSTOM_AT_FIRST);
   expect(often.map(({ name }) => name)).toEqual(
     expect.arrayContaining([

@@ -53,13 +53,13 @@ test('deletes old runs with their model calls but not their artefacts, and settl
   const before = await statuses();
   later(45);
 
-  expect(await deleteOldRuns(database.store.fleet, 90)).toBe(false);
+  expect(await deleteOldRuns(database.store.db, 90)).toBe(false);
   expect([await count('runs'), await count('agent_invocations'), await count('artefacts')]).toEqual([2, 0, 1]);
-  expect(await deleteOldRuns(database.store.fleet, 40)).toBe(false);
+  expect(await deleteOldRuns(database.store.db, 40)).toBe(false);
   const left = await database.db.selectFrom('runs').select('status').execute();
   expect(left).toEqual([{ status: 'claimed' }]);
 
-  expect(await deleteOldProjections(database.store.fleet, 90)).toBe(false);
+  expect(await deleteOldProjections(database.store.db, 90)).toBe(false);
   expect(before).toContain('complete');
   expect(before).toContain('failed');
   expect(await statuses()).toEqual(before.filter((status) => status !== 'complete'));

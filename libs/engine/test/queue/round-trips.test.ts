@@ -63,7 +63,7 @@ test("a person's actions on an issue stay within their statements and round trip
   const bench = await makeBench(store);
   await applyHostIssue(bench, hostIssue(2));
   await drain(bench);
-  const issue = await findIssue(store.tenant, bench.tenantId, bench.repo.id, 2);
+  const issue = await findIssue(store.db, bench.tenantId, bench.repo.id, 2);
   const key = { tenantId: bench.tenantId, issueId: issue?.id ?? 0 };
   const actor = { type: 'operator', id: 'ada', agent: null } as const;
   const act = (action: IssueAction) => actOnIssue(bench.engine, key, action, actor);
@@ -98,7 +98,7 @@ test("a person's answer to a plan stays within them", async () => {
   const plan = async () => finish(bench, await take(bench), goodOutcome('plan', 4));
   await finish(bench, await take(bench), goodOutcome('analyze', 4));
   await plan();
-  const issue = await findIssue(store.tenant, bench.tenantId, bench.repo.id, 4);
+  const issue = await findIssue(store.db, bench.tenantId, bench.repo.id, 4);
   const key = { tenantId: bench.tenantId, issueId: issue?.id ?? 0 };
   const actor = { type: 'operator', id: 'ada', agent: null, reason: 'more' } as const;
   const answer = (kind: 'approve' | 'reject', version: number) =>

@@ -20,7 +20,7 @@ const isNamed = async () => (await why()).explanation.includes('none is online')
 
 /** Returns whether `why` and the counts of all tenants report that no worker is there. Both must agree. */
 async function isAlone(): Promise<boolean> {
-  const counted = (await withoutWorkerByType(database.store.fleet)).some(({ count }) => count > 0);
+  const counted = (await withoutWorkerByType(database.store.db)).some(({ count }) => count > 0);
   expect(await isNamed()).toBe(counted);
   return counted;
 }
@@ -49,7 +49,7 @@ describe('a waiting task', () => {
     expect(await isAlone()).toBe(false);
     bench.pass(1);
     expect(await isAlone()).toBe(true);
-    expect(await withoutWorkerByType(database.store.fleet)).toEqual([
+    expect(await withoutWorkerByType(database.store.db)).toEqual([
       { taskType: 'analyze', count: 1, oldestMs: 121_000 },
     ]);
     expect((await why()).recommendations).toEqual([
@@ -117,7 +117,7 @@ describe('a waiting task', () => {
     await setRepo({ unavailable: 'archived', unavailable_since: '2026-03-01T00:00:00Z' });
     expect(await isAlone()).toBe(false);
     await setRepo({ unavailable: null, unavailable_since: null, enabled: false });
-    expect(await withoutWorkerByType(database.store.fleet)).toEqual([]);
+    expect(await withoutWorkerByType(database.store.db)).toEqual([]);
   });
 
   test('the task is not named once it is claimed', async () => {

@@ -84,10 +84,10 @@ describe('degraded time', () => {
     await period(other, 'silent', 1_000, null);
     await period(bench.workerId, 'online', 5_000, 9_000);
     bench.at(20_000);
-    expect(await degradedSeconds(database.store.fleet, iso(20))).toBe(130 + 3_600);
-    expect(await degradedSeconds(database.store.fleet, iso(4_000))).toBe(600);
+    expect(await degradedSeconds(database.store.db, iso(20))).toBe(130 + 3_600);
+    expect(await degradedSeconds(database.store.db, iso(4_000))).toBe(600);
     bench.at(2_000);
-    expect(await degradedSeconds(database.store.fleet, iso(20))).toBe(130 + 1_000);
+    expect(await degradedSeconds(database.store.db, iso(20))).toBe(130 + 1_000);
   });
 
   test('deletes periods after the retention time, running ones not', async () => {
@@ -96,9 +96,9 @@ describe('degraded time', () => {
     await period(bench.workerId, 'online', 100, null);
     bench.at(1_000);
     const kinds = async () => (await bench.periods()).map(({ kind }) => kind);
-    await deleteOldPeriods(database.store.fleet, 900_001);
+    await deleteOldPeriods(database.store.db, 900_001);
     expect(await kinds()).toEqual(['silent', 'online']);
-    expect(await deleteOldPeriods(database.store.fleet, 899_000)).toBe(false);
+    expect(await deleteOldPeriods(database.store.db, 899_000)).toBe(false);
     expect(await kinds()).toEqual(['online']);
   });
 });

@@ -41,7 +41,7 @@ describe('status', () => {
 
   test('a heartbeat without changes is one update without event and period', async () => {
     const statements: string[] = [];
-    const store = bench.database.open({ onStatement: (_pool, text) => statements.push(text) });
+    const store = bench.database.open({ onStatement: (text) => statements.push(text) });
     await bench.beat();
     const before = await bench.periods();
     const engine = { ...bench.engine, store };

@@ -85,15 +85,15 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
 /** @returns the token of a connection. */
 async function insertTokens(databaseUrl: string): Promise<string> {
   const store = openStore({ databaseUrl, applicationName: 'e2e', poolSize: 2, onConnectionError: () => undefined });
-  const tenantId = await ensureTenant(store.tenant, 'default');
+  const tenantId = await ensureTenant(store.db, 'default');
   const tokenHash = createHash('sha256').update(TOKEN).digest('hex');
-  await insertWorkerToken(store.tenant, { tenantId, name: 'rover', tokenHash, repoIds: null });
+  await insertWorkerToken(store.db, { tenantId, name: 'rover', tokenHash, repoIds: null });
   const readToken = await connect(store, tenantId);
   await store.close();
   return readToken;
 }
 
-async function connect({ tenant: db }: Store, tenantId: number): Promise<string> {
+async function connect({ db }: Store, tenantId: number): Promise<string> {
   const user = { email: 'owner@example.org', name: 'Owner', passwordHash: 'none', tenantId, role: 'owner' } as const;
   const userId = await insertUser(db, user);
   const connectionId = `conn_${randomBytes(16).toString('base64url')}`;

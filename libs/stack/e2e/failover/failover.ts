@@ -10,6 +10,7 @@ import { breaches } from '../invariants.ts';
 import type { E2e } from '../journey.ts';
 import { poll } from '../poll.ts';
 import { StoreView } from '../store-view.ts';
+import { startPostgresProxy } from './postgres-proxy.ts';
 
 const ISSUES = 12;
 const WORKERS = 4;
@@ -24,19 +25,25 @@ const ENDS: ReadonlySet<string> = new Set(['done', 'failure-blocked']);
 /** A busy machine is no failure. */
 const CONNECT_WITHIN_MS = 30_000;
 
-/** The primary is killed under load and its synchronous standby promoted; everything goes on by itself. */
-export async function failover({ checks, dataDir }: E2e): Promise<void> {
+/**
+ * The primary is killed under load and its synchronous standby promoted; a proxy leads to it, and everything goes on by
+ * itself.
+ */
+export async function failover({ checks, dataDir, env }: E2e): Promise<void> {
   const pair = await startStreamingPair({ folder: join(dataDir, 'servers'), settings: { max_connections: '150' } });
+  let proxy: { url: string; stop(): void } | undefined;
   let deployment: Deployment | undefined;
   try {
+    proxy = await startPostgresProxy(pair, env);
     deployment = await startDeployment({
       folder: join(dataDir, 'config'),
       ownerUrl: pair.primary.url,
-      env: { DATABASE_URL: pair.url, DATABASE_POOL_SIZE: '5' },
+      env: { DATABASE_URL: proxy.url, DATABASE_POOL_SIZE: '5' },
     });
     await underLoad(checks, pair, deployment);
   } finally {
     await deployment?.stop();
+    proxy?.stop();
     await pair.close();
   }
 }
@@ -148,7 +155,10 @@ async function checkRecovery(checks: Checks, { load, streams, after, promotedAt 
     ['a report', () => firstOf(reports.values())],
     ['an action of the operator', () => firstOf(actions)],
     ['all four LISTEN sessions', async () => nowIf((await sessions(LISTENING)) === 4)],
-    ['leader locks', async () => nowIf((await sessions("from pg_locks where locktype = 'advisory' and granted")) > 0)],
+    [
+      'the leader lock',
+      async () => nowIf((await sessions("from pg_locks where locktype = 'advisory' and granted")) > 0),
+    ],
     ['both event streams', streamsAt],
   ];
   await Promise.all(

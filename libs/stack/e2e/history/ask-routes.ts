@@ -59,15 +59,13 @@ export async function askSearch(asker: Asker, whose: string): Promise<void> {
 }
 
 /** Requests what a repo has beside its issues: findings, knowledge, tracks, a strategy. */
-export async function askRepo(asker: Asker, { fleet }: Store, repo: Repo): Promise<void> {
+export async function askRepo(asker: Asker, { db }: Store, repo: Repo): Promise<void> {
   const whose = `repo=${repo.slug}&tenant=${repo.tenant}`;
   for (const filter of ['', 'status=open', 'severity=high', 'category=security&status=resolved'])
     await asker.ask(`/api/findings?limit=200&${filter}&${whose}`);
   await asker.ask(`/api/intelligence?${whose}`);
   const { rows: items } = await sql<{ id: string }>`
-    select id from intelligence_items where tenant_id = ${repo.tenantId} and repo_id = ${repo.id} limit 3`.execute(
-    fleet,
-  );
+    select id from intelligence_items where tenant_id = ${repo.tenantId} and repo_id = ${repo.id} limit 3`.execute(db);
   for (const { id } of items) await asker.ask(`/api/intelligence/${id}`);
   await asker.ask(`/api/intelligence/retrieve?${whose}&issue=7&agent=developer`);
   const { tracks } = await asker.ask<{ tracks: { name: string }[] }>(`/api/tracks?${whose}`);
@@ -89,7 +87,7 @@ const OF_AN_ISSUE = [
 ];
 
 /** Requests all reads of one issue. */
-export async function askIssue(asker: Asker, { fleet }: Store, repo: Repo, issue: Issue): Promise<void> {
+export async function askIssue(asker: Asker, { db }: Store, repo: Repo, issue: Issue): Promise<void> {
   const tenant = `tenant=${repo.tenant}`;
   for (const what of OF_AN_ISSUE) await asker.ask(`/api/issues/${repo.slug}/${issue.number}/${what}?${tenant}`);
   await asker.ask(`/api/timeline/${repo.slug}/${issue.number}?${tenant}`);
@@ -97,6 +95,6 @@ export async function askIssue(asker: Asker, { fleet }: Store, repo: Repo, issue
   await asker.ask(messages);
   await asker.ask(`${messages}&include=tools`);
   const { rows: runs } = await sql<{ id: number }>`
-    select id from runs where issue_id = ${issue.id} order by id limit 1`.execute(fleet);
+    select id from runs where issue_id = ${issue.id} order by id limit 1`.execute(db);
   for (const { id } of runs) await asker.ask(`/api/runs/${id}/artefacts`);
 }

@@ -45,7 +45,7 @@ export async function filled(
     if (known !== null) return { server, history: revived(JSON.parse(known) as History), madeInMs: null };
     const store = storeAt(server.url);
     try {
-      const history = await simulateHistory(store.fleet, {
+      const history = await simulateHistory(store.db, {
         ...(issues === null ? FULL_HISTORY : { ...SMALL, issues }),
         seed,
         end: END,

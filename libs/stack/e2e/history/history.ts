@@ -37,9 +37,9 @@ export async function history({ checks, dataDir, seed, env, issues }: E2e): Prom
   }
 }
 
-async function read(checks: Checks, { fleet }: Store): Promise<Rows> {
+async function read(checks: Checks, { db }: Store): Promise<Rows> {
   const began = performance.now();
-  const rows = await readRows(fleet);
+  const rows = await readRows(db);
   const count = Object.values(rows).reduce((sum, list) => sum + list.length, 0);
   const memory = Math.round(process.memoryUsage.rss() / 1e6);
   checks.note(`${count} rows read in ${seconds(performance.now() - began)}, ${memory} MB`);
@@ -68,15 +68,15 @@ async function compared({ checks, made, dataDir, env, store, rows, isFull }: Com
   try {
     const asker = new Asker(monitorSurface, monitor.url);
     await askMonitor({ asker, store, rows, now: history.end.getTime() }).finally(() => asker.report(checks, LEFT_OUT));
-    if (isFull) await checkVariety(checks, store.fleet, asker);
+    if (isFull) await checkVariety(checks, store.db, asker);
   } finally {
     await monitor.stop();
   }
 }
 
 /** Statements that read a big table from end to end, or throw away most of what they read. */
-async function checkPlans(checks: Checks, { fleet }: Store, logFile: string): Promise<void> {
-  const readings = await readingsIn(logFile, await bigTables(fleet));
+async function checkPlans(checks: Checks, { db }: Store, logFile: string): Promise<void> {
+  const readings = await readingsIn(logFile, await bigTables(db));
   checks.note(`${readings.length} statements took a millisecond or more; those that looked at most:`);
   for (const { pages, slowestMs, runs, statement } of readings.toSorted((a, b) => b.pages - a.pages).slice(0, 25))
     checks.note(
@@ -100,6 +100,6 @@ async function prepare(store: Store): Promise<{ guardMs: number; detectorsMs: nu
   const [first] = failed;
   if (first) throw new Error(`the detector ${first.detector} failed`, { cause: first.error });
   const done = performance.now();
-  await sql`analyze`.execute(store.fleet);
+  await sql`analyze`.execute(store.db);
   return { guardMs: guarded - began, detectorsMs: done - guarded };
 }

@@ -103,7 +103,7 @@ async function makePartitions(url: string, end: Date): Promise<void> {
   const store = storeAt(url, end);
   try {
     for (const table of Object.keys(PARTITIONED) as PartitionedTable[]) {
-      await makeMonths(store.fleet, table, expectedMonths(end, filledDays(table), 0));
+      await makeMonths(store.db, table, expectedMonths(end, filledDays(table), 0));
     }
   } finally {
     await store.close();
@@ -168,7 +168,7 @@ async function sumUp(url: string, start: Date, end: Date): Promise<void> {
       const [from, to] = [`${monthAfter(start, n)}-01T00:00:00.000Z`, `${monthAfter(start, n + 1)}-01T00:00:00.000Z`];
       if (from > end.toISOString()) break;
       const [until = to] = [to, day(new Date(end.getTime() + DAY_MS))].toSorted();
-      await checkRollups(store.fleet, { from, to: until }, true);
+      await checkRollups(store.db, { from, to: until }, true);
     }
     const client = await connect(url);
     await client.query(

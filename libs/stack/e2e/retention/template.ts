@@ -61,7 +61,7 @@ export async function makeTemplate(client: pg.Client, options: TemplateOptions):
   try {
     const { issues, seed, end } = options;
     const world = { tenants: TENANTS, repos: REPOS, days: TEMPLATE_DAYS };
-    const history = await simulateHistory(store.fleet, { ...world, issues, seed, end });
+    const history = await simulateHistory(store.db, { ...world, issues, seed, end });
     for (const statement of [...SETTLE, ...TEXTS]) await client.query(statement);
     await client.query('create schema template');
     const templateRows: Record<string, number> = {};

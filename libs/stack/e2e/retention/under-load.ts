@@ -179,7 +179,7 @@ async function judgeLocks({ checks, server }: Scene, episodes: readonly Episode[
   checks.none('no timeout cancelled a statement', cancelled);
   const store = storeAt(server.url);
   try {
-    const readings = await readingsIn(server.logFile, await bigTables(store.fleet));
+    const readings = await readingsIn(server.logFile, await bigTables(store.db));
     const own = readings.filter(({ statement }) => OWN.test(statement));
     for (const { slowestMs, runs, pages, statement } of own)
       checks.note(`${runs} runs above 200 ms, slowest ${slowestMs.toFixed(0)} ms, ${pages} pages: ${statement}`);

@@ -80,7 +80,7 @@ export class Release {
       const databaseUrl = process.env.DATABASE_URL;
       const store = openStore({ databaseUrl, applicationName: 'history', poolSize: 2, onConnectionError: () => {} });
       const size = { tenants: 1, repos: 2, days: 3, issues: 60, seed: 1 };
-      const { tenants } = await simulateHistory(store.fleet, { ...size, end: new Date() });
+      const { tenants } = await simulateHistory(store.db, { ...size, end: new Date() });
       await store.close();
       process.stdout.write(JSON.stringify({ org: tenants[0].externalId }));`;
     const args = ['--input-type=module', '--eval', script];

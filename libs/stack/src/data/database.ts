@@ -55,7 +55,7 @@ function serviceUrls(ownerUrl: string, { databasePasswords }: StackState): Servi
   return { hosted_api: urlOf('hosted_api'), monitor: urlOf('monitor') };
 }
 
-async function enterState({ tenant: db }: Store, state: StackState): Promise<void> {
+async function enterState({ db }: Store, state: StackState): Promise<void> {
   const tenantId = await ensureTenant(db, state.tenant);
   const { email, password } = state.user;
   const passwordHash = await hashPassword(password);
@@ -67,7 +67,7 @@ async function enterState({ tenant: db }: Store, state: StackState): Promise<voi
 /** Enables the repos. To be done before the monitor starts, which looks for them then. */
 export async function enableRepos(url: string, tenant: string, repos: readonly ServedRepo[]): Promise<void> {
   await withStore(url, async (store) => {
-    const tenantId = await ensureTenant(store.tenant, tenant);
+    const tenantId = await ensureTenant(store.db, tenant);
     const engine: Engine = { store, notify: () => undefined, settings: () => DEFAULT_SETTINGS, random: Math.random };
     for (const { slug, cloneUrl, defaultBranch } of repos) {
       await putRepo(engine, tenantId, {

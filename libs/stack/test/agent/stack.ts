@@ -40,9 +40,9 @@ export function startedStack(): void {
   beforeAll(async () => {
     started = await startHost();
     writeFileSync(join(folder, 'pipeline.yaml'), CONFIG);
-    const tenantId = await ensureTenant(database.store.tenant, 'default');
+    const tenantId = await ensureTenant(database.store.db, 'default');
     const tokenHash = createHash('sha256').update(TOKEN).digest('hex');
-    await insertWorkerToken(database.store.tenant, { tenantId, name: 'agent', tokenHash, repoIds: null });
+    await insertWorkerToken(database.store.db, { tenantId, name: 'agent', tokenHash, repoIds: null });
     const common = { DATABASE_URL: database.url, DATABASE_POOL_SIZE: '4' };
     api = await startService('hosted-api', { ...common, GITHUB_WEBHOOK_SECRET: SECRET });
     started.hooks.push(api.url);

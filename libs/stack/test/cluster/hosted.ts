@@ -1,6 +1,6 @@
 import { createHostedApp, createHostedContext, type HostedOptions } from '@pipeline/hosted-api';
 import { createMetrics } from '@pipeline/runtime';
-import { createNotifications, openStore } from '@pipeline/store';
+import { createNotifications, openLoopStore, openStore } from '@pipeline/store';
 import type { Service, Surroundings } from './service.ts';
 
 export const SECRET = 'hook-secret';
@@ -13,10 +13,13 @@ const OAUTH: HostedOptions['oauth'] = {
 
 export async function hostedService({ databaseUrl, now, log }: Surroundings): Promise<Service> {
   const onConnectionError = () => undefined;
-  const store = openStore({ databaseUrl, applicationName: 'hosted-api', poolSize: 4, clock: now, onConnectionError });
+  const connecting = { databaseUrl, applicationName: 'hosted-api', clock: now, onConnectionError };
+  const store = openStore({ ...connecting, poolSize: 4 });
+  const loopStore = openLoopStore({ ...connecting, poolSize: 2 });
   const notifications = createNotifications({ directUrl: databaseUrl, applicationName: 'hosted-api', log });
   const context = createHostedContext({
     store,
+    loopStore,
     notifications,
     log,
     metrics: createMetrics(),
@@ -46,7 +49,7 @@ export async function hostedService({ databaseUrl, now, log }: Surroundings): Pr
       await context.waiters.settled();
       await Promise.all(context.loops.map((loop) => loop.stop()));
       await notifications.close();
-      await store.close();
+      await Promise.all([store.close(), loopStore.close()]);
     },
   };
 }

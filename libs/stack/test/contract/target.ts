@@ -58,11 +58,11 @@ export function contractTarget({ prepare, ...size }: TargetOptions = {}) {
     const { tenants } = await simulateHistory(database.db, { ...HISTORY, ...size, end: new Date() });
     const tenantId = tenants[0]?.id ?? 0;
     const tokenHash = createHash('sha256').update(WORKER_TOKEN).digest('hex');
-    await insertWorkerToken(database.store.tenant, { tenantId, name: 'contract', tokenHash, repoIds: null });
+    await insertWorkerToken(database.store.db, { tenantId, name: 'contract', tokenHash, repoIds: null });
     tokens.access = await connect(database, tenantId, `${PUBLIC_URL}/api`);
     tokens.elsewhere = await connect(database, tenantId, 'https://elsewhere.example.org/api');
     Object.assign(client, await credentialsOf(database, tenants[0]?.externalId ?? '', tenantId));
-    login.email = (await insertOwner(database.store.tenant, tenantId, await hashPassword(login.password))).email;
+    login.email = (await insertOwner(database.store.db, tenantId, await hashPassword(login.password))).email;
     const config = join(folder, 'pipeline.yaml');
     writeFileSync(config, CONFIG);
     await prepare?.(database);
@@ -101,14 +101,14 @@ async function insertOwner(db: Db, tenantId: number, passwordHash = 'none') {
 
 /** A client with a secret that reads for an owner. */
 async function credentialsOf({ store }: TestDatabase, org: string, tenantId: number) {
-  const { email } = await insertOwner(store.tenant, tenantId);
+  const { email } = await insertOwner(store.db, tenantId);
   const engine = { store, notify: () => undefined, settings: () => DEFAULT_SETTINGS, random: Math.random };
   const by = { engine, actor: 'test', reason: null };
   return admin.createCredentials(by, { org, email, name: 'Contract tests', expires: '1d' });
 }
 
 /** A connection of an owner to the API at the address. @returns its access token. */
-async function connect({ store: { tenant: db } }: TestDatabase, tenantId: number, resource: string): Promise<string> {
+async function connect({ store: { db } }: TestDatabase, tenantId: number, resource: string): Promise<string> {
   const { id: userId } = await insertOwner(db, tenantId);
   const id = `conn_${randomBytes(16).toString('base64url')}`;
   const ttlMs = 3_600_000;

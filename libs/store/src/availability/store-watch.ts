@@ -59,7 +59,7 @@ export class StoreWatch {
     this.#onConnected.push(listener);
   }
 
-  /** Looks now: one short statement on the fleet pool, which requests do not use up. Checks at once are one check. */
+  /** Looks now: one short statement on a pool that is not used up by what depends on the answer. Checks at once are one check. */
   check(): Promise<StoreState> {
     this.#checking ??= this.#look().finally(() => {
       this.#checking = undefined;
@@ -69,7 +69,7 @@ export class StoreWatch {
 
   async #look(): Promise<StoreState> {
     try {
-      await withDeadline(assertSchema(this.#store.fleet), DEADLINE_MS, 'asking the store for its schema');
+      await withDeadline(assertSchema(this.#store.db), DEADLINE_MS, 'asking the store for its schema');
       await withDeadline(this.#checkRights(), DEADLINE_MS, 'reading the rights of this login');
       this.#become('connected', null);
     } catch (error) {
@@ -84,7 +84,7 @@ export class StoreWatch {
    */
   async #checkRights(): Promise<void> {
     if (this.#areRightsKnown) return;
-    const isOwner = await mayChangeSchema(this.#store.fleet);
+    const isOwner = await mayChangeSchema(this.#store.db);
     this.#areRightsKnown = true;
     if (isOwner)
       this.#log.warn('the database login of this process can change the schema; use a role with data privileges only');

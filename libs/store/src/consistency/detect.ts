@@ -33,7 +33,6 @@ export const detectStatement = (kind: StoredConsistencyKind, scope: Scope, limit
 
 /**
  * Runs one detector. Inside a transaction it sees the changes of the transaction.
- * @param db the fleet pool for all; the tenant pool or a transaction for one repo or issue.
  * @returns at most `limit`, ordered by repo and issue.
  */
 export async function detect(db: Db, kind: StoredConsistencyKind, scope: Scope, limit: number): Promise<Detected[]> {

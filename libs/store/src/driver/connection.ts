@@ -1,12 +1,18 @@
-import { CompiledQuery, type DatabaseConnection, type Driver, Kysely } from 'kysely';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from 'kysely';
 import type { CustomTypesConfig } from 'pg';
 import pg from 'pg';
 import type { DB } from './database.generated.ts';
 import type { Db } from './database.ts';
 import { PipeliningDriver } from './pipelining.ts';
-import { ReplicaDriver, ReplicaState } from './replica-driver.ts';
-import { type ServerInUse, Servers, serverClient, tryingEach } from './servers.ts';
-import { dialectOf, SharingDriver } from './sharing.ts';
+import { ReplicaDriver } from './replica-driver.ts';
 import { type StatementListener, statementClient } from './statement-client.ts';
 
 type Parse = (text: string) => unknown;
@@ -47,24 +53,20 @@ const columnTypes: CustomTypesConfig = {
 };
 
 export interface StoreOptions {
-  /**
-   * `postgres://…`; may point at a PgBouncer whose `connect_query` sets search_path. Of several servers, separated by
-   * commas, the primary is used.
-   */
+  /** `postgres://…`; may point at a PgBouncer whose `connect_query` sets search_path. */
   databaseUrl: string;
-  /** A replica for reads that may lag; none = the first server. */
+  /** Replica for reads that may be seconds late; undefined = they use the same pool. */
   readUrl?: string | undefined;
   /** Shown in pg_stat_activity, with the pool's name appended. */
   applicationName: string;
-  /** Connections of the tenant pool. */
   poolSize: number;
-  /** Connections of the fleet pool; default a quarter of poolSize, at least 2. */
-  fleetPoolSize?: number | undefined;
   /**
    * Called when a connection breaks outside of a statement, possibly twice for one connection. The pool replaces it.
    */
   onConnectionError: (error: Error) => void;
-  /** Milliseconds after which the server cancels a statement; default 10,000 (tenant) and 30,000 (fleet). */
+  /** Called when the replica refuses a connection: reads use the primary for REPLICA_REST_MS. */
+  onReplicaError?: ((error: unknown) => void) | undefined;
+  /** Milliseconds after which the server cancels a statement; default 10,000. */
   statementTimeoutMs?: number | undefined;
   /** Milliseconds until a connection must be available, the wait for a free one included; default 5,000. */
   connectTimeoutMs?: number | undefined;
@@ -76,83 +78,68 @@ export interface StoreOptions {
    */
   clock?: (() => Date | null) | undefined;
   /** Called with each statement before it is sent; `session` is the same object for all statements of a connection. */
-  onStatement?: ((pool: PoolName, text: string, session: object) => void) | undefined;
+  onStatement?: StatementListener | undefined;
 }
-
-type PoolName = 'tenant' | 'fleet' | 'read';
 
 /** Long, because a new connection plans each statement again, several times until the plan is kept. */
 const IDLE_MS = 10 * 60_000;
 /** Load balancers and address translation forget connections that are silent for a few minutes. */
 const KEEP_ALIVE_MS = 30_000;
 
+/** The pool of a process for its requests, or the one for its loops: neither takes connections from the other. */
 export interface Store {
-  /** Statements and transactions of one tenant each; a distributed deployment forbids all others here. */
-  readonly tenant: Db;
-  /** Loops, dashboards and reports over all tenants. */
-  readonly fleet: Db;
-  /** Reads of one tenant that may lag: on the replica while it can be used (ReplicaWatch), else in the tenant pool. */
-  readonly read: Db;
-  /**
-   * The same two pools for statements of a few probes, outside of transactions: concurrent statements share a
-   * connection, which makes each cost a fraction. A slow one delays the others.
-   */
-  readonly quick: { readonly tenant: Db; readonly read: Db };
-  /** The replica alone, whatever its state; null without one. Only ReplicaWatch uses it. */
-  readonly replica: { readonly db: Db; readonly state: ReplicaState } | null;
-  /** The server that accepted the last connection for writes; null before the first one. */
-  readonly server: ServerInUse | null;
+  readonly db: Db;
+  /** Reads that may be seconds late: on the replica of `readUrl` while it accepts connections, otherwise `db`. */
+  readonly reads: Db;
+  /** False while `reads` uses the primary because the replica refused a connection; null without a replica. */
+  readonly isReplicaUsed: boolean | null;
   /** @throws when the store cannot be reached (see isUnavailable). */
   ping(): Promise<void>;
   /** Ends the pools after the statements in flight. A second call waits for the first. */
   close(): Promise<void>;
 }
 
-/** Opens the pools of one process. No connection is made before the first statement. */
-export function openStore(options: StoreOptions): Store {
-  const servers = new Servers(options.databaseUrl);
-  const tenant = openPool('tenant', servers, options);
-  const fleet = openPool('fleet', servers, options);
-  const replica = options.readUrl === undefined ? undefined : openPool('read', new Servers(options.readUrl), options);
-  const state = new ReplicaState();
-  const read = replica ? through(new ReplicaDriver(replica.driver, tenant.driver, state)) : tenant;
-  // A Kysely that has sent nothing does not end its driver: both users of the replica's are closed.
-  const pools = [tenant, fleet, ...(replica ? [replica, read] : [])];
+/** Time limit of a statement of a loop: some aggregate or delete many rows. */
+const LOOP_STATEMENT_TIMEOUT_MS = 30_000;
+
+/** Opens the pool for requests, and a second one for `readUrl`. No connection is made before the first statement. */
+export const openStore = (options: StoreOptions): Store => open('requests', options);
+
+/** Opens the pool for loops. */
+export const openLoopStore = (options: Omit<StoreOptions, 'readUrl'>): Store =>
+  open('loops', { statementTimeoutMs: LOOP_STATEMENT_TIMEOUT_MS, ...options });
+
+function open(name: 'requests' | 'loops', options: StoreOptions): Store {
+  const { databaseUrl, readUrl } = options;
+  const primary = openPool(name, databaseUrl, options);
+  const db = through(primary);
+  const replica = readUrl === undefined ? null : openPool('reads', readUrl, options);
+  const fallback = replica && new ReplicaDriver(replica, primary, options.onReplicaError);
+  const reads = fallback ? through(fallback) : db;
   let closing: Promise<unknown> | undefined;
   return {
-    tenant: tenant.db,
-    fleet: fleet.db,
-    read: read.db,
-    quick: { tenant: tenant.quick, read: read.quick },
-    replica: replica ? { db: replica.db, state } : null,
-    get server() {
-      return servers.inUse;
+    db,
+    reads,
+    get isReplicaUsed() {
+      return fallback?.isUsed ?? null;
     },
     async ping() {
-      await tenant.db.executeQuery(CompiledQuery.raw('select 1'));
+      await db.executeQuery(CompiledQuery.raw('select 1'));
     },
     async close() {
-      closing ??= Promise.all(pools.flatMap(({ db, quick }) => [db.destroy(), quick.destroy()]));
+      closing ??= Promise.all([db.destroy(), reads.destroy()]);
       await closing;
     },
   };
 }
 
-interface Pool {
-  driver: Driver;
-  db: Db;
-  quick: Db;
-}
-
-function openPool(name: PoolName, servers: Servers, options: StoreOptions): Pool {
-  const { onStatement, clock, poolSize } = options;
-  const fleet = name === 'fleet';
-  const listener: StatementListener | undefined = onStatement && ((text, session) => onStatement(name, text, session));
+function openPool(name: string, databaseUrl: string, options: StoreOptions): Driver {
+  const { clock } = options;
   const pool = new pg.Pool({
-    connectionString: withSearchPath(servers.url),
+    connectionString: withSearchPath(databaseUrl),
     application_name: `${options.applicationName}:${name}`,
-    max: fleet ? (options.fleetPoolSize ?? Math.max(2, Math.ceil(poolSize / 4))) : poolSize,
-    statement_timeout: options.statementTimeoutMs ?? (fleet ? 30_000 : 10_000),
+    max: options.poolSize,
+    statement_timeout: options.statementTimeoutMs ?? 10_000,
     idle_in_transaction_session_timeout: options.idleInTransactionMs ?? 2_000,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     idleTimeoutMillis: IDLE_MS,
@@ -160,24 +147,24 @@ function openPool(name: PoolName, servers: Servers, options: StoreOptions): Pool
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: columnTypes,
     pipeline: true,
-    Client: serverClient(statementClient(listener), servers, name === 'read' ? 'any' : 'primary'),
+    Client: statementClient(options.onStatement),
   });
   // A connection may break while a transaction holds it between two statements. The pool listens only to idle ones, and
   // an error without listener ends the process; so each connection has its own listener.
   pool.on('connect', (client) => client.on('error', options.onConnectionError));
   pool.on('error', () => {});
-  const driver = new PipeliningDriver({
-    pool: tryingEach(pool, servers),
-    ...(clock && { onReserveConnection: timeTeller(clock) }),
-  });
-  return { driver, ...through(driver) };
+  return new PipeliningDriver({ pool, ...(clock && { onReserveConnection: timeTeller(clock) }) });
 }
 
-/** Statements through a driver, each on a connection of its own, or concurrent ones on a shared one. */
-function through(driver: Driver): Omit<Pool, 'driver'> {
-  const on = (one: Driver) => new Kysely<DB>({ dialect: dialectOf(one) });
-  return { db: on(driver), quick: on(new SharingDriver(driver)) };
-}
+const through = (driver: Driver): Db =>
+  new Kysely<DB>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => driver,
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
 
 const SET_NOW = `select set_config('svc.now', $1, false)`;
 
@@ -197,11 +184,11 @@ export const SCHEMA = 'pipeline';
 
 /**
  * The store's tables are in a schema of their own and its statements name them without prefix, so each connection
- * starts with that search path. Options in the URL are kept. Of several servers the first one is kept.
+ * starts with that search path. Options in the URL are kept.
  * @throws TypeError when the text is no URL.
  */
 export function withSearchPath(databaseUrl: string): string {
-  const url = new URL(new Servers(databaseUrl).url);
+  const url = new URL(databaseUrl);
   const own = `-c search_path=${SCHEMA},public`;
   url.searchParams.set('options', [url.searchParams.get('options'), own].filter(Boolean).join(' '));
   return url.href;

@@ -1,7 +1,6 @@
 import type { Logger } from '@pipeline/runtime';
 import { sleep } from '@pipeline/runtime/sleep';
 import pg from 'pg';
-import { Servers, serverClient } from './servers.ts';
 import { preparedName } from './statement-client.ts';
 
 export interface DirectConnectionOptions {
@@ -96,8 +95,6 @@ export class DirectConnection {
   readonly #options: DirectConnectionOptions;
   readonly #hooks: SessionHooks;
   readonly #sleep: typeof sleep;
-  readonly #servers: Servers;
-  readonly #Client: typeof pg.Client;
   readonly #closing = new AbortController();
   #session: Session | null = null;
   #loop: Promise<void> | undefined;
@@ -106,8 +103,6 @@ export class DirectConnection {
     this.#options = options;
     this.#hooks = hooks;
     this.#sleep = options.sleep ?? sleep;
-    this.#servers = new Servers(options.directUrl);
-    this.#Client = serverClient(pg.Client, this.#servers, 'primary');
   }
 
   /** The session, while it is open. */
@@ -145,9 +140,9 @@ export class DirectConnection {
 
   /** One session from connecting to its end. @throws what ended it, unless we closed it. */
   async #live(onUp: () => void): Promise<void> {
-    const { applicationName, log } = this.#options;
-    const client = new this.#Client({
-      connectionString: this.#servers.url,
+    const { directUrl, applicationName, log } = this.#options;
+    const client = new pg.Client({
+      connectionString: directUrl,
       application_name: applicationName,
       connectionTimeoutMillis: 5_000,
       query_timeout: STATEMENT_TIMEOUT_MS,

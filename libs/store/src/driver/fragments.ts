@@ -5,7 +5,7 @@ import type { Jsonb } from './column-values.ts';
 export const jsonb = <T>(value: T): RawBuilder<Jsonb<T>> => sql<Jsonb<T>>`${JSON.stringify(value)}::jsonb`;
 
 /**
- * Marks a statement of the fleet pool that reads all tenants, with the reason. The lint of the store's statements
+ * Marks a statement that reads all tenants, with the reason. The lint of the store's statements
  * refuses one without.
  */
 export const fleetNote = (reason: string): RawBuilder<unknown> => sql.raw(`/* fleet: ${reason} */`);

@@ -1,25 +1,28 @@
 import type { DatabaseConnection, Driver } from 'kysely';
 import { isUnavailable } from './store-errors.ts';
 
-/** State of the replica: whether reads may use it. Set by ReplicaWatch and by a connection that fails. */
-export class ReplicaState {
-  isUsable = true;
-}
+/** Time for which a replica that refused a connection is not tried again. */
+export const REPLICA_REST_MS = 10_000;
 
 /**
- * Connections of the replica while it can be used, otherwise of the primary. A replica that refuses a connection is not
- * tried again until ReplicaWatch has found it usable.
+ * Connections of the replica; of the primary while the replica refuses them. After the rest, one connection tries the
+ * replica while the others still use the primary.
  */
 export class ReplicaDriver implements Driver {
   readonly #replica: Driver;
   readonly #primary: Driver;
-  readonly #state: ReplicaState;
+  readonly #onError: ((error: unknown) => void) | undefined;
   readonly #ofReplica = new WeakSet<DatabaseConnection>();
+  #restsUntil: number | null = null;
 
-  constructor(replica: Driver, primary: Driver, state: ReplicaState) {
+  constructor(replica: Driver, primary: Driver, onError?: (error: unknown) => void) {
     this.#replica = replica;
     this.#primary = primary;
-    this.#state = state;
+    this.#onError = onError;
+  }
+
+  get isUsed(): boolean {
+    return this.#restsUntil === null;
   }
 
   async init(): Promise<void> {
@@ -27,17 +30,23 @@ export class ReplicaDriver implements Driver {
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    if (this.#state.isUsable) {
-      try {
-        const connection = await this.#replica.acquireConnection();
-        this.#ofReplica.add(connection);
-        return connection;
-      } catch (error) {
-        if (!isUnavailable(error)) throw error;
-        this.#state.isUsable = false;
-      }
+    if (this.#restsUntil !== null && performance.now() < this.#restsUntil) return this.#primary.acquireConnection();
+    if (this.#restsUntil !== null) this.#rest();
+    try {
+      const connection = await this.#replica.acquireConnection();
+      this.#ofReplica.add(connection);
+      this.#restsUntil = null;
+      return connection;
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      this.#rest();
+      this.#onError?.(error);
+      return this.#primary.acquireConnection();
     }
-    return this.#primary.acquireConnection();
+  }
+
+  #rest(): void {
+    this.#restsUntil = performance.now() + REPLICA_REST_MS;
   }
 
   releaseConnection(connection: DatabaseConnection): Promise<void> {
@@ -56,9 +65,9 @@ export class ReplicaDriver implements Driver {
     return this.#of(connection).rollbackTransaction(connection);
   }
 
-  /** Ends the connections of the replica; those of the primary belong to another pool. */
-  destroy(): Promise<void> {
-    return this.#replica.destroy();
+  /** Ends the primary's connections as well: a Kysely that has sent nothing itself does not. */
+  async destroy(): Promise<void> {
+    await Promise.all([this.#replica.destroy(), this.#primary.destroy()]);
   }
 
   #of(connection: DatabaseConnection): Driver {

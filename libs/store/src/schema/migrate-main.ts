@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { withSecretFiles } from '@pipeline/runtime/secret-files';
 import { z } from 'zod';
-import { isDatabaseUrl, Servers } from '../driver/servers.ts';
+import { DatabaseUrl } from '../driver/database-url.ts';
 import { isRefusedLogin, isUnavailable } from '../driver/store-errors.ts';
 import { distribute, printDistribution } from './distribute.ts';
 import { migrateToLatest } from './schema.ts';
@@ -20,14 +20,10 @@ docs/reference/environment.md.
 Exit status: 0 done, 1 it failed (see \`error\`), 2 wrong usage, 78 wrong setting.
 `;
 
-const postgresUrl = z
-  .string()
-  .refine(isDatabaseUrl, { error: 'must be a postgres:// URL', abort: true })
-  .refine((text) => new Servers(text).count === 1, 'must name one server, the primary');
 const password = z.string().min(1).optional();
 const Env = z.object({
-  DATABASE_URL: postgresUrl,
-  DATABASE_DIRECT_URL: postgresUrl.optional(),
+  DATABASE_URL: DatabaseUrl,
+  DATABASE_DIRECT_URL: DatabaseUrl.optional(),
   DATABASE_ROLE_PREFIX: z
     .string()
     .regex(ROLE_PREFIX, 'must be lower-case letters, digits and underscores')

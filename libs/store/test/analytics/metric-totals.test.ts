@@ -9,7 +9,7 @@ test('the metrics name at most 100 models of an organisation when its workers in
   const { store, db } = database;
   const rows = [];
   for (const org of ['one', 'two']) {
-    const tenantId = await ensureTenant(store.tenant, org);
+    const tenantId = await ensureTenant(store.db, org);
     const repo = await inTransaction(db, (tx) => upsertRepo(tx, tenantId, aRepo(`${org}/shop`)));
     const models = org === 'one' ? Array.from({ length: 150 }, (_, n) => `invented-${n}`) : ['real'];
     const none = { cache_read_tokens: 0, cache_write_tokens: 0, invocations: 1, max_turns: 0, no_progress: 0 };
@@ -20,7 +20,7 @@ test('the metrics name at most 100 models of an organisation when its workers in
     }
   }
   await db.insertInto('cost_sums').values(rows).execute();
-  const { costs, tokens } = await metricTotals(store.fleet);
+  const { costs, tokens } = await metricTotals(store.db);
   const ofOne = costs.filter(({ repo }) => repo === 'one/shop');
   expect(ofOne).toHaveLength(101);
   expect(ofOne.reduce((sum, { usd }) => sum + usd, 0)).toBe(150_000 - (149 * 150) / 2);

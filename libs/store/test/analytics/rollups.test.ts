@@ -30,7 +30,7 @@ const contents = async () => {
 };
 
 async function aggregateAll(): Promise<void> {
-  while ((await aggregateRollups(database.store.fleet)).more);
+  while ((await aggregateRollups(database.store.db)).more);
 }
 
 beforeEach(() => {
@@ -42,11 +42,11 @@ describe('in a history of its own', () => {
 
   test('rollups plus pending deltas equal the history', async () => {
     await simulateHistory(database.db, { ...SIZE, seed: 11, aggregated: false });
-    expect(await unfoldedDeltas(database.store.fleet)).toBeGreaterThan(1_000);
-    expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
+    expect(await unfoldedDeltas(database.store.db)).toBeGreaterThan(1_000);
+    expect(wrong(await checkRollups(database.store.db, ALL, false))).toEqual({});
     await aggregateAll();
-    expect(await unfoldedDeltas(database.store.fleet)).toBe(0);
-    expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
+    expect(await unfoldedDeltas(database.store.db)).toBe(0);
+    expect(wrong(await checkRollups(database.store.db, ALL, false))).toEqual({});
   });
 
   test('a move with a negative time in its state counts as one without time', async () => {
@@ -54,27 +54,27 @@ describe('in a history of its own', () => {
     await sql`update rollup_deltas set body = jsonb_set(body, '{moves,0,stay}', '-189')
       where body -> 'moves' -> 0 ->> 'stay' is not null`.execute(database.db);
     await aggregateAll();
-    expect(await unfoldedDeltas(database.store.fleet)).toBe(0);
+    expect(await unfoldedDeltas(database.store.db)).toBe(0);
   });
 
   test('old rollups are deleted a day at a time, and only those', async () => {
     await simulateHistory(database.db, { ...SIZE, seed: 13 });
     const deleted: number[] = [];
-    const fleet = database.open({
-      onStatement: (_pool, text) => void (/delete from "state_minutes"/.test(text) && deleted.push(1)),
+    const other = database.open({
+      onStatement: (text) => void (/delete from "state_minutes"/.test(text) && deleted.push(1)),
     });
     database.clock.now = new Date(END.getTime() + 6 * DAY_MS);
     const kept = await sql<{ n: number }>`
       select count(*) as n from state_minutes where minute >= ${new Date(END.getTime() - 3 * DAY_MS).toISOString()}`.execute(
       database.db,
     );
-    expect(await deleteOldRollups(fleet.fleet)).toBeGreaterThan(100);
+    expect(await deleteOldRollups(other.db)).toBeGreaterThan(100);
     expect(deleted.length).toBeGreaterThan(2);
     const left = await sql<{ n: number }>`select count(*) as n from state_minutes`.execute(database.db);
     expect(left.rows).toEqual(kept.rows);
     expect(left.rows[0]?.n).toBeGreaterThan(0);
-    expect(await deleteOldRollups(fleet.fleet)).toBe(0);
-    await fleet.close();
+    expect(await deleteOldRollups(other.db)).toBe(0);
+    await other.close();
   });
 
   test('aggregation and history give the same sums at every level', async () => {
@@ -82,7 +82,7 @@ describe('in a history of its own', () => {
     await aggregateAll();
     const aggregated = await contents();
     await sql`truncate ${sql.join(TABLES.map((table) => sql.table(table)))}`.execute(database.db);
-    await checkRollups(database.store.fleet, ALL, true);
+    await checkRollups(database.store.db, ALL, true);
     expect(await contents()).toEqual(aggregated);
   });
 
@@ -91,14 +91,14 @@ describe('in a history of its own', () => {
     await aggregateAll();
     const aggregated = await contents();
     await sql`truncate ${sql.join(TABLES.map((table) => sql.table(table)))}`.execute(database.db);
-    for (const day of DAYS) await checkDay(database.store.fleet, day, true);
+    for (const day of DAYS) await checkDay(database.store.db, day, true);
     expect(await contents()).toEqual(aggregated);
-    for (const day of DAYS) expect(wrong(await checkDay(database.store.fleet, day, false))).toEqual({});
+    for (const day of DAYS) expect(wrong(await checkDay(database.store.db, day, false))).toEqual({});
     await sql`update state_minutes set entered = entered + 1 where minute < ${ALL.to}::timestamptz - interval '2 days'`.execute(
       database.db,
     );
-    const found = await Promise.all(DAYS.map((day) => checkDay(database.store.fleet, day, false)));
-    const known = wrong(await checkRollups(database.store.fleet, ALL, false)).state_minutes?.wrong;
+    const found = await Promise.all(DAYS.map((day) => checkDay(database.store.db, day, false)));
+    const known = wrong(await checkRollups(database.store.db, ALL, false)).state_minutes?.wrong;
     const counts = found.map((checks) => wrong(checks).state_minutes?.wrong ?? 0);
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(known);
     expect(known).toBeGreaterThan(100);
@@ -112,26 +112,26 @@ describe('in a history of its own', () => {
       database.db,
     );
     await sql`delete from cost_sums where agent = 'developer' and grain = 'hour'`.execute(database.db);
-    const found = wrong(await checkRollups(database.store.fleet, ALL, false));
+    const found = wrong(await checkRollups(database.store.db, ALL, false));
     expect(Object.keys(found).sort()).toEqual(['cost_sums', 'state_minutes']);
-    await checkRollups(database.store.fleet, ALL, true);
-    expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
+    await checkRollups(database.store.db, ALL, true);
+    expect(wrong(await checkRollups(database.store.db, ALL, false))).toEqual({});
     expect(await contents()).toEqual(right);
   });
 
   test('two concurrent aggregations apply each delta once', async () => {
     await simulateHistory(database.db, { ...SIZE, seed: 14, aggregated: false });
-    const waiting = await unfoldedDeltas(database.store.fleet);
+    const waiting = await unfoldedDeltas(database.store.db);
     const other = database.open({ applicationName: 'other' });
     const results = await Promise.all([
-      aggregateRollups(database.store.fleet),
-      aggregateRollups(other.fleet),
-      aggregateRollups(database.store.fleet),
+      aggregateRollups(database.store.db),
+      aggregateRollups(other.db),
+      aggregateRollups(database.store.db),
     ]);
     await aggregateAll();
     await other.close();
     expect(results.reduce((sum, { aggregated }) => sum + aggregated, 0)).toBeLessThanOrEqual(waiting);
-    expect(wrong(await checkRollups(database.store.fleet, ALL, false))).toEqual({});
+    expect(wrong(await checkRollups(database.store.db, ALL, false))).toEqual({});
   });
 });
 
@@ -153,7 +153,7 @@ describe('in a history that each test restores', () => {
       database.db,
     );
     await sql`delete from stay_hours where state = 'planning' and ${where}`.execute(database.db);
-    const found = wrong(await checkRollups(database.store.fleet, ALL, true));
+    const found = wrong(await checkRollups(database.store.db, ALL, true));
     expect(Object.keys(found).sort()).toEqual(['state_minutes', 'stay_hours']);
     expect(await contents()).toEqual(right);
   });
@@ -165,7 +165,7 @@ describe('in a history that each test restores', () => {
       const at = grain === 'month' ? '2026-03-01T00:00:00Z' : stretch.from;
       await sql`update cost_sums set usd = usd + 1 where grain = ${grain} and at = ${at}`.execute(database.db);
       await sql`delete from event_counts where grain = ${grain} and at = ${at}`.execute(database.db);
-      expect(wrong(await checkRollups(database.store.fleet, stretch, true))).toHaveProperty('cost_sums');
+      expect(wrong(await checkRollups(database.store.db, stretch, true))).toHaveProperty('cost_sums');
       expect(await contents()).toEqual(right);
     },
   );

@@ -71,11 +71,10 @@ describe('the watch', () => {
 
   test('asks once for many who want to know', async () => {
     const asked: string[] = [];
-    const store = database.open({ onStatement: (pool, text) => asked.push(`${pool} ${text}`) });
+    const store = database.open({ onStatement: (text) => asked.push(text) });
     const watch = new StoreWatch({ store, log });
     await Promise.all([watch.check(), watch.check(), watch.check()]);
-    expect(asked.filter((text) => text.startsWith('fleet select current_schema()'))).toHaveLength(1);
-    expect(asked.filter((text) => text.startsWith('tenant'))).toEqual([]);
+    expect(asked.filter((text) => text.startsWith('select current_schema()'))).toHaveLength(1);
     await store.close();
   });
 });
@@ -113,7 +112,7 @@ describe('before anything is served', () => {
 
   test('a pooler that refuses the parameters of connections ends the start, with the version that accepts them', async () => {
     const cause = Object.assign(new Error('unsupported startup parameter: options'), { code: '08P01' });
-    const store = { fleet: { executeQuery: () => Promise.reject(cause) } } as never;
+    const store = { db: { executeQuery: () => Promise.reject(cause) } } as never;
     const refused = requireStore(new StoreWatch({ store, log }));
     await expect(refused).rejects.toThrow(StartError);
     await expect(refused).rejects.toThrow(
@@ -122,7 +121,7 @@ describe('before anything is served', () => {
   });
 
   test('an unexpected error ends the start as it is', async () => {
-    const store = { fleet: { executeQuery: () => Promise.reject(new TypeError('no such method')) } } as never;
+    const store = { db: { executeQuery: () => Promise.reject(new TypeError('no such method')) } } as never;
     await expect(requireStore(new StoreWatch({ store, log }))).rejects.toThrow(TypeError);
   });
 });
@@ -134,7 +133,7 @@ describe('a call that meets an outage', () => {
     watch.loop.start();
     await until('the first check', () => watch.isConnected);
     cut();
-    const asking = reportingOutages(watch, (what: number) => sql`select ${what}::int`.execute(store.tenant));
+    const asking = reportingOutages(watch, (what: number) => sql`select ${what}::int`.execute(store.db));
     await expect(asking(1)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', cause: expect.anything() });
     await until('the watch notices', () => !watch.isConnected);
   });
@@ -146,7 +145,7 @@ describe('a call that meets an outage', () => {
       refuses: () => {
         throw new AppError('NOT_FOUND', 'no');
       },
-      fails: () => sql`select 1/0`.execute(database.store.tenant),
+      fails: () => sql`select 1/0`.execute(database.store.db),
     });
     expect(await handlers.answers('Olga')).toBe('hello Olga');
     await expect(async () => handlers.refuses()).rejects.toMatchObject({ code: 'NOT_FOUND' });

@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 
 const find = (kind: StoredConsistencyKind, issueNumber?: number) =>
-  detect(database.store.tenant, kind, { ...world.scope, ...(issueNumber !== undefined && { issueNumber }) }, 1_000);
+  detect(database.store.db, kind, { ...world.scope, ...(issueNumber !== undefined && { issueNumber }) }, 1_000);
 const numbers = async (kind: StoredConsistencyKind) => (await find(kind)).map((found) => found.issueNumber);
 const BLOCKED = { is_blocked: true, labels: ['svc:failure-blocked', 'svc:blocked'] };
 
@@ -146,7 +146,7 @@ describe('label_drift', () => {
     for (const number of [1, 2, 3]) {
       const issueId = await world.issue(number, { labels: [] });
       if (number === 3) continue;
-      await inTransaction(database.store.tenant, (tx) =>
+      await inTransaction(database.store.db, (tx) =>
         insertProjections(tx, world.tenantId, [
           {
             repoId: world.repo.id,
@@ -215,17 +215,17 @@ describe('a scope', () => {
     const other = await makeWorld(database, `Owner-${run}/Shop`, `another-${run}`);
     const disabled = await makeWorld(database, `Owner-${run}/Old`);
     await sql`update repos set enabled = false where id = ${disabled.repo.id}`.execute(database.db);
-    const before = await countDetected(database.store.fleet, 'stale_blocked');
+    const before = await countDetected(database.store.db, 'stale_blocked');
     for (const place of [world, other, disabled]) await place.issue(1, { ...BLOCKED, state: 'failure-blocked' });
-    const all = await detect(database.store.fleet, 'stale_blocked', 'all', 10_000);
+    const all = await detect(database.store.db, 'stale_blocked', 'all', 10_000);
     const mine = all.filter((found) => found.slugKey === `owner-${run}/shop`);
     expect(mine.map((found) => found.tenant)).toEqual([`Owner-${run}`, `another-${run}`]);
     expect(all.some((found) => found.repo.name === 'Old')).toBe(false);
-    expect(await countDetected(database.store.fleet, 'stale_blocked')).toBe(before + 2);
-    expect(await detect(database.store.fleet, 'stale_blocked', 'all', 1)).toHaveLength(1);
-    expect(await sharedSlugs(database.store.fleet)).toContain(`owner-${run}/shop`);
-    expect(await sharedSlugs(database.store.fleet)).not.toContain(`owner-${run}/old`);
-    const repos = await reposWithTenant(database.store.fleet, { owner: `OWNER-${run}`, name: 'shop' });
+    expect(await countDetected(database.store.db, 'stale_blocked')).toBe(before + 2);
+    expect(await detect(database.store.db, 'stale_blocked', 'all', 1)).toHaveLength(1);
+    expect(await sharedSlugs(database.store.db)).toContain(`owner-${run}/shop`);
+    expect(await sharedSlugs(database.store.db)).not.toContain(`owner-${run}/old`);
+    const repos = await reposWithTenant(database.store.db, { owner: `OWNER-${run}`, name: 'shop' });
     expect(repos.map((repo) => [repo.id, repo.tenant]).sort()).toEqual([
       [world.repo.id, `Owner-${run}`],
       [other.repo.id, `another-${run}`],

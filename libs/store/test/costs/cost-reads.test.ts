@@ -23,7 +23,7 @@ beforeEach(() => {
 afterEach(() => clearHistory(database.db));
 
 async function aggregateAll(): Promise<void> {
-  while ((await aggregateRollups(database.store.fleet)).more);
+  while ((await aggregateRollups(database.store.db)).more);
 }
 
 /** Every other delta is aggregated, the rest is pending. */
@@ -100,7 +100,7 @@ async function scopesOf({ repos }: History): Promise<OrgScope[]> {
 
 async function agrees(scope: OrgScope): Promise<void> {
   const bookings = await bookingsOf(scope);
-  const { total, byRepo, byAgent } = await costSummary(database.store.read, scope, { dayStart: DAY_START });
+  const { total, byRepo, byAgent } = await costSummary(database.store.reads, scope, { dayStart: DAY_START });
   expect(total).toEqual(naive(bookings));
   for (const { repo, ...usd } of byRepo) {
     const { todayUsd: _, todayUnreportedCosts: __, ...expected } = naive(bookings.filter((one) => one.repo === repo));
@@ -116,8 +116,8 @@ async function agrees(scope: OrgScope): Promise<void> {
     agents.sort((a, b) => a.agent.localeCompare(b.agent)),
   );
   for (const { repo } of byRepo) {
-    const overview = await repoOverview(database.store.read, scope, repo, { silenceMs: 30_000, dayStart: DAY_START });
-    const alone = await costSummary(database.store.read, scope, { dayStart: DAY_START, slug: repo.toUpperCase() });
+    const overview = await repoOverview(database.store.reads, scope, repo, { silenceMs: 30_000, dayStart: DAY_START });
+    const alone = await costSummary(database.store.reads, scope, { dayStart: DAY_START, slug: repo.toUpperCase() });
     expect([repo, alone.total, alone.byRepo.length]).toEqual([repo, overview?.cost, 1]);
     expect([repo, overview?.cost]).toEqual([repo, naive(bookings.filter((one) => one.repo === repo))]);
   }
@@ -129,9 +129,9 @@ test.each([
   ['aggregated', 0, aggregateAll],
 ])('costs equal the sum of the cost events in scope while deltas are %s', async (_what, waiting, aggregate) => {
   const history = await simulateHistory(database.db, { ...SIZE, aggregated: false });
-  const before = await unfoldedDeltas(database.store.fleet);
+  const before = await unfoldedDeltas(database.store.db);
   await aggregate();
-  expect((await unfoldedDeltas(database.store.fleet)) / before).toBeCloseTo(waiting, 2);
+  expect((await unfoldedDeltas(database.store.db)) / before).toBeCloseTo(waiting, 2);
   for (const scope of await scopesOf(history)) {
     const { last24hUsd, last24hUnreportedCosts } = naive(await bookingsOf(scope));
     expect(Math.min(last24hUsd, last24hUnreportedCosts)).toBeGreaterThan(0);

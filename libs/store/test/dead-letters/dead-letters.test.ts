@@ -23,8 +23,8 @@ let repoId = 0;
 let issueId = 0;
 
 beforeAll(async () => {
-  tenantId = await ensureTenant(database.store.tenant, 'acme');
-  await inTransaction(database.store.tenant, async (tx) => {
+  tenantId = await ensureTenant(database.store.db, 'acme');
+  await inTransaction(database.store.db, async (tx) => {
     const repo = await upsertRepo(tx, tenantId, aRepo('Acme/Shop'));
     repoId = repo.id;
     const at = '2026-01-01T00:00:00.000Z';
@@ -34,7 +34,7 @@ beforeAll(async () => {
   });
 });
 
-const within = <T>(work: (tx: Tx) => Promise<T>) => inTransaction(database.store.tenant, work);
+const within = <T>(work: (tx: Tx) => Promise<T>) => inTransaction(database.store.db, work);
 const give = (error: string, at: string) => {
   database.clock.now = new Date(at);
   return within((tx) =>
@@ -55,7 +55,7 @@ describe('dead letters', () => {
   test('lists open dead letters newest first, with the repo as the host spells it', async () => {
     const older = await give('older', '2026-02-01T00:00:00.000Z');
     const newer = await give('newer', '2026-02-02T00:00:00.000Z');
-    const page = await openDeadLetters(database.store.fleet, { limit: 10, offset: 0 });
+    const page = await openDeadLetters(database.store.db, { limit: 10, offset: 0 });
     expect(page.map((deadLetter) => deadLetter.error)).toEqual(['newer', 'older']);
     expect(page[0]).toEqual({
       id: newer,
@@ -71,13 +71,13 @@ describe('dead letters', () => {
     const by = { actor: 'olga', resolution: 'resolved' as const };
     expect(await within((tx) => resolveDeadLetter(tx, tenantId, older, by))).toBe(true);
     expect(await within((tx) => resolveDeadLetter(tx, tenantId, older, by))).toBe(false);
-    expect(await countOpenDeadLetters(database.store.fleet)).toBe(1);
+    expect(await countOpenDeadLetters(database.store.db)).toBe(1);
     expect((await within((tx) => lockDeadLetter(tx, tenantId, older)))?.resolved_at).not.toBeNull();
   });
 
   test('finds a dead letter by its id alone, for routes that have no tenant', async () => {
     const id = await give('find me', '2026-02-03T00:00:00.000Z');
-    expect(await locateDeadLetter(database.store.fleet, id)).toEqual({ tenant_id: tenantId, issue_id: issueId });
+    expect(await locateDeadLetter(database.store.db, id)).toEqual({ tenant_id: tenantId, issue_id: issueId });
   });
 
   test('resolved dead letters do not slow the list, which reads the partial index without a sort', async () => {

@@ -60,7 +60,7 @@ async function lead(bell: Notifications, name: string) {
   for (;;) {
     const lease = await bell.tryLead(name, () => undefined);
     if (lease) return lease;
-    await sql`select pg_sleep(0.1)`.execute(database.store.fleet);
+    await sql`select pg_sleep(0.1)`.execute(database.store.db);
   }
 }
 
@@ -68,7 +68,7 @@ async function lead(bell: Notifications, name: string) {
 const flood = async () => {
   for (let round = 0; round < 200; round += 1) {
     await sql`select pg_notify('svc_tasks', repeat('1', 7800) || n) from generate_series(${round * 20}::int, ${round * 20 + 19}::int) n`.execute(
-      database.store.fleet,
+      database.store.db,
     );
   }
 };

@@ -64,7 +64,7 @@ function collect(bell: Notifications, channel: Parameters<Notifications['on']>[0
 
 const kill = (applicationName: string) =>
   sql`select pg_terminate_backend(pid, 2000) from pg_stat_activity where application_name = ${applicationName}`.execute(
-    database.store.fleet,
+    database.store.db,
   );
 
 describe('notifications', () => {
@@ -91,7 +91,7 @@ describe('notifications', () => {
     await own.until(4);
     end(window);
     // Two turns of the event loop: the window has ended without notifications.
-    await sql`select 1`.execute(database.store.fleet);
+    await sql`select 1`.execute(database.store.db);
     bell.notify('svc_tasks', [6]);
     expect((await until(5)).at(-1)).toEqual([6]);
     expect(received).toHaveLength(5);
@@ -115,10 +115,10 @@ describe('notifications', () => {
       const { bell } = openBell(name);
       bell.on('svc_stream', (received, isOwn) => void seen.push(`${name} ${received} ${isOwn}`));
       bell.start();
-      while (!seen.includes(`${name} null false`)) await sql`select 1`.execute(database.store.fleet);
+      while (!seen.includes(`${name} null false`)) await sql`select 1`.execute(database.store.db);
     }
     opened[0]?.notify('svc_stream', [7]);
-    while (seen.length < 4) await sql`select 1`.execute(database.store.fleet);
+    while (seen.length < 4) await sql`select 1`.execute(database.store.db);
     expect(seen.slice(2).sort()).toEqual(['one 7 true', 'two 7 false']);
   });
 
@@ -162,7 +162,7 @@ describe('a lost connection', () => {
     bell.start();
     await Promise.all([tasks.until(1), stream.until(1)]);
     await kill('bell');
-    while (!logged.some((line) => line.includes('lost'))) await sql`select 1`.execute(database.store.fleet);
+    while (!logged.some((line) => line.includes('lost'))) await sql`select 1`.execute(database.store.db);
     bell.notify('svc_tasks', [1]);
     expect(tasks.received).toEqual([null]);
     end(backoff);
@@ -175,7 +175,7 @@ describe('a lost connection', () => {
     bell.start();
     bell.notify('svc_tasks');
     for (let rounds = 1; rounds <= 3; rounds += 1) {
-      while (logged.length < rounds) await sql`select 1`.execute(database.store.fleet);
+      while (logged.length < rounds) await sql`select 1`.execute(database.store.db);
       end(backoff);
     }
     expect(await bell.tryLead('loop', () => {})).toBeNull();
@@ -187,15 +187,15 @@ describe('a lost connection', () => {
     const { until } = collect(bell);
     bell.start();
     await until(1);
-    await sql`select 1`.execute(database.store.fleet);
+    await sql`select 1`.execute(database.store.db);
     end(heartbeat);
     const asked = async () =>
       (
         await sql<{ query: string }>`select query from pg_stat_activity where application_name = 'beat'`.execute(
-          database.store.fleet,
+          database.store.db,
         )
       ).rows[0]?.query;
-    while ((await asked()) !== 'select 1') await sql`select 1`.execute(database.store.fleet);
+    while ((await asked()) !== 'select 1') await sql`select 1`.execute(database.store.db);
   });
 });
 
@@ -227,7 +227,7 @@ describe('a leader lock', () => {
       lost += 1;
     });
     await kill('a');
-    while (lost === 0) await sql`select 1`.execute(database.store.fleet);
+    while (lost === 0) await sql`select 1`.execute(database.store.db);
     expect(await b.bell.tryLead('loop', () => {})).not.toBeNull();
     await lead?.release();
     a.end(backoff);
@@ -243,9 +243,7 @@ describe('a leader lock', () => {
     const second = await b.bell.tryLead('epochs', () => {});
     expect([first?.epoch, second?.epoch]).toEqual([1, 2]);
     expect([first?.isHeld(), second?.isHeld()]).toEqual([false, true]);
-    const { rows } = await sql`select epoch::int, holder from leaders where name = 'epochs'`.execute(
-      database.store.fleet,
-    );
+    const { rows } = await sql`select epoch::int, holder from leaders where name = 'epochs'`.execute(database.store.db);
     expect(rows).toEqual([{ epoch: 2, holder: 'b' }]);
   });
 
@@ -253,14 +251,14 @@ describe('a leader lock', () => {
     const [a, b] = [await up('a'), await up('b')];
     const lease = await a.bell.tryLead('fenced', () => {});
     if (!lease) throw new Error('no leader');
-    const { tx, commit } = await beginTransaction(database.store.tenant);
+    const { tx, commit } = await beginTransaction(database.store.db);
     await assertLeader(tx, lease);
     await kill('a');
     const taken = b.bell.tryLead('fenced', () => {});
     const isWaiting = async () =>
       (
         await sql`select from pg_stat_activity where application_name = 'b' and wait_event = 'advisory'`.execute(
-          database.store.fleet,
+          database.store.db,
         )
       ).rows.length > 0;
     while (!(await isWaiting())) await sql`select 1`.execute(tx);
@@ -290,6 +288,6 @@ describe('a leader lock', () => {
     await a.bell.close();
     expect(lost).toBe(true);
     while ((await b.bell.tryLead('loop', () => {})) === null)
-      await sql`select pg_sleep(0.01)`.execute(database.store.fleet);
+      await sql`select pg_sleep(0.01)`.execute(database.store.db);
   });
 });

@@ -29,22 +29,22 @@ const raw = prepared(
 
 test('runs as one named statement per connection, in a pool and in a transaction', async () => {
   const store = database.open({ poolSize: 1 });
-  await store.tenant
+  await store.db
     .insertInto('tenants')
     .values(['a', 'b', 'c'].map((name) => ({ external_id: name, name })))
     .execute();
-  expect(await byName.all(store.tenant, { names: ['a', 'b'], limit: 10 })).toEqual([
+  expect(await byName.all(store.db, { names: ['a', 'b'], limit: 10 })).toEqual([
     { external_id: 'a' },
     { external_id: 'b' },
   ]);
-  expect(await byName.first(store.tenant, { names: ['c'], limit: 1 })).toEqual({ external_id: 'c' });
-  await inTransaction(store.tenant, async (tx) => {
+  expect(await byName.first(store.db, { names: ['c'], limit: 1 })).toEqual({ external_id: 'c' });
+  await inTransaction(store.db, async (tx) => {
     expect(await rename.count(tx, { from: 'c', to: 'd' })).toBe(1);
     expect(await rename.count(tx, { from: 'nobody', to: 'd' })).toBe(0);
     expect(await raw.first(tx, { name: 'd' })).toEqual({ n: 1 });
   });
   const { rows } = await sql<{ name: string; calls: number }>`
-    select name, generic_plans + custom_plans as calls from pg_prepared_statements order by name`.execute(store.tenant);
+    select name, generic_plans + custom_plans as calls from pg_prepared_statements order by name`.execute(store.db);
   expect(rows).toEqual([
     { name: 'tenant-count', calls: 1 },
     { name: 'tenant-rename', calls: 2 },
@@ -55,16 +55,14 @@ test('runs as one named statement per connection, in a pool and in a transaction
 
 test('throws with the name of a missing parameter instead of sending null', async () => {
   const partial = { names: ['a'] } as unknown as { names: string[]; limit: number };
-  await expect(byName.all(database.store.tenant, partial)).rejects.toThrow(
-    'tenants-by-name lacks its parameter "limit"',
-  );
+  await expect(byName.all(database.store.db, partial)).rejects.toThrow('tenants-by-name lacks its parameter "limit"');
 });
 
 test('refuses a second text for a name on the connection that prepared the first', async () => {
   const other = prepared('tenant-count', () => sql<{ one: number }>`select 1 as one`);
   const store = database.open({ poolSize: 1 });
-  await raw.first(store.tenant, { name: 'x' });
-  await expect(other.first(store.tenant, {})).rejects.toThrow('must be unique');
+  await raw.first(store.db, { name: 'x' });
+  await expect(other.first(store.db, {})).rejects.toThrow('must be unique');
   await store.close();
 });
 
@@ -85,9 +83,9 @@ test('runs a prepared statement after a migration has added a column', async () 
   const named = prepared('tenant-by-name', (db, p: Params<{ name: string }>) =>
     db.selectFrom('tenants').select(COLUMNS.tenants).where('name', '=', p('name')),
   );
-  const before = await named.all(store.tenant, { name: 'a' });
+  const before = await named.all(store.db, { name: 'a' });
   await sql`alter table tenants add column motto text`.execute(database.db);
-  expect(await named.all(store.tenant, { name: 'a' })).toEqual(before);
+  expect(await named.all(store.db, { name: 'a' })).toEqual(before);
   await sql`alter table tenants drop column motto`.execute(database.db);
   await store.close();
 });

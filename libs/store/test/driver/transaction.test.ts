@@ -5,7 +5,7 @@ import { inTransaction, isUniqueViolation } from '../../src/index.ts';
 
 const database = testDatabase();
 const addTenants = (...names: string[]) =>
-  database.store.fleet
+  database.store.db
     .insertInto('tenants')
     .values(names.map((name) => ({ external_id: name, name })))
     .execute();
@@ -31,7 +31,7 @@ test('commits both transactions after a deadlock', async () => {
 
 test('rolls back and throws an error that a retry would repeat', async () => {
   let runs = 0;
-  const failed = inTransaction(database.store.fleet, async (tx) => {
+  const failed = inTransaction(database.store.db, async (tx) => {
     runs += 1;
     await tx.insertInto('tenants').values({ external_id: 'c', name: 'c' }).execute();
     await tx.insertInto('tenants').values({ external_id: 'c', name: 'again' }).execute();
@@ -41,13 +41,13 @@ test('rolls back and throws an error that a retry would repeat', async () => {
   expect(isUniqueViolation(error, 'tenants_external_id_key')).toBe(true);
   expect(isUniqueViolation(error, 'tenants_pkey')).toBe(false);
   expect(runs).toBe(1);
-  const found = await database.store.fleet.selectFrom('tenants').where('external_id', '=', 'c').select('id').execute();
+  const found = await database.store.db.selectFrom('tenants').where('external_id', '=', 'c').select('id').execute();
   expect(found).toEqual([]);
 });
 
 test('gives up after five attempts', async () => {
   let runs = 0;
-  const failed = inTransaction(database.store.fleet, async (tx) => {
+  const failed = inTransaction(database.store.db, async (tx) => {
     runs += 1;
     await sql`do $$ begin raise serialization_failure; end $$`.execute(tx);
   });
@@ -56,7 +56,7 @@ test('gives up after five attempts', async () => {
 });
 
 test('refuses to nest', async () => {
-  const nested = inTransaction(database.store.fleet, (tx) => inTransaction(tx, async () => 1));
+  const nested = inTransaction(database.store.db, (tx) => inTransaction(tx, async () => 1));
   await expect(nested).rejects.toThrow('transactions do not nest');
 });
 

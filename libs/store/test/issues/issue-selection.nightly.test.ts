@@ -60,25 +60,25 @@ describe('with 40,000 issues, 96 % of them done', () => {
 
 test('pages continue across repos where the last one ended, and the count stops at its maximum', async () => {
   const selection = all({ isBlocked: true });
-  const whole = await selectIssues(database.store.fleet, selection, 10_000);
+  const whole = await selectIssues(database.store.db, selection, 10_000);
   expect(whole).toHaveLength(800);
   const seen: number[] = [];
   for (let after: IssueSelection['after'] = null; ; ) {
-    const page = await selectIssues(database.store.fleet, { ...selection, after }, 700);
+    const page = await selectIssues(database.store.db, { ...selection, after }, 700);
     seen.push(...page.map(({ issueId }) => issueId));
     const last = page.at(-1);
     if (!last) break;
     after = last;
   }
   expect(seen).toEqual(whole.map(({ issueId }) => issueId));
-  expect(await countIssues(database.store.fleet, selection, 10_000)).toBe(800);
-  expect(await countIssues(database.store.fleet, selection, 500)).toBe(500);
+  expect(await countIssues(database.store.db, selection, 10_000)).toBe(800);
+  expect(await countIssues(database.store.db, selection, 500)).toBe(500);
 });
 
 test('omits a disabled repo', async () => {
   const { repoId } = scope;
   await database.db.updateTable('repos').set({ enabled: false }).where('id', '=', repoId).execute();
-  const found = await selectIssues(database.store.fleet, all({ isBlocked: true }), 10_000);
+  const found = await selectIssues(database.store.db, all({ isBlocked: true }), 10_000);
   await database.db.updateTable('repos').set({ enabled: true }).where('id', '=', repoId).execute();
   expect(found.some((issue) => issue.repoId === repoId)).toBe(false);
 });
@@ -105,7 +105,7 @@ test("selects the same issues as the domain's rule", async () => {
   await fc.assert(
     fc.asyncProperty(criteria, async (given) => {
       const wanted = { ...given, issueNumbers: issues.map(({ number }) => number) };
-      const found = await selectIssues(database.store.fleet, { criteria: wanted, scope, after: null }, 1_000);
+      const found = await selectIssues(database.store.db, { criteria: wanted, scope, after: null }, 1_000);
       const expected = issues.filter((issue) => meets(issue, wanted)).map(({ number }) => number);
       expect(found.map(({ number }) => number)).toEqual(expected.sort((a, b) => a - b));
     }),

@@ -114,11 +114,11 @@ const BIG = 20_000;
  * statement. A partition counts by its own name.
  */
 export async function scannedBy(database: TestDatabase, work: (store: Store) => Promise<unknown>): Promise<string[]> {
-  const store = database.open({ poolSize: 1, fleetPoolSize: 1 });
+  const store = database.open({ poolSize: 1 });
   try {
     const before = await scansOf(database);
     await work(store);
-    for (const pool of [store.tenant, store.fleet]) await sql`select pg_stat_force_next_flush()`.execute(pool);
+    await sql`select pg_stat_force_next_flush()`.execute(store.db);
     const after = await scansOf(database);
     return [...after].filter(([table, scans]) => scans > (before.get(table) ?? 0)).map(([table]) => table);
   } finally {

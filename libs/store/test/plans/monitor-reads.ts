@@ -46,22 +46,22 @@ const slug = async () => {
 
 describe('with 100,000 issues and 400,000 events, of one issue', () => {
   test.each<[string, (store: Store) => Promise<unknown>]>([
-    ['its status', ofIssue((store, tenantId, id) => statusOfIssue(store.read, tenantId, id))],
-    ['its failed runs', ofIssue((store, tenantId, id) => troubleOfIssue(store.read, tenantId, id))],
+    ['its status', ofIssue((store, tenantId, id) => statusOfIssue(store.reads, tenantId, id))],
+    ['its failed runs', ofIssue((store, tenantId, id) => troubleOfIssue(store.reads, tenantId, id))],
     [
       'its events',
       ofIssue((store, tenantId, issueId) =>
-        eventsOfIssue(store.read, tenantId, { issueId, since: null, limit: 50, offset: 0 }),
+        eventsOfIssue(store.reads, tenantId, { issueId, since: null, limit: 50, offset: 0 }),
       ),
     ],
-    ['its retrospective', ofIssue((store, tenantId, id) => newestRetrospective(store.read, tenantId, id))],
-    ['its artefacts', ofIssue((store, tenantId, id) => artefactsOfIssue(store.read, tenantId, id))],
-    ['the artefacts of a run', (store) => artefactsOfRun(store.fleet, issue.run_id)],
-    ['why it stands', async (store) => issueWhy(store.read, scope(), await slug(), 2500)],
+    ['its retrospective', ofIssue((store, tenantId, id) => newestRetrospective(store.reads, tenantId, id))],
+    ['its artefacts', ofIssue((store, tenantId, id) => artefactsOfIssue(store.reads, tenantId, id))],
+    ['the artefacts of a run', (store) => artefactsOfRun(store.db, issue.run_id)],
+    ['why it stands', async (store) => issueWhy(store.reads, scope(), await slug(), 2500)],
     [
       'its story',
       async (store) =>
-        issueTimeline(store.read, scope(), { slug: await slug(), number: 2500, limit: 5_000, offset: 0 }),
+        issueTimeline(store.reads, scope(), { slug: await slug(), number: 2500, limit: 5_000, offset: 0 }),
     ],
   ])('%s is read by an index', async (_what, read) => {
     expect(await scannedBy(database, read)).toEqual([]);
@@ -69,7 +69,7 @@ describe('with 100,000 issues and 400,000 events, of one issue', () => {
 
   test('the story has what each table has about it', async () => {
     const query = { slug: await slug(), number: 2500, limit: 5_000, offset: 0 };
-    const story = (await issueTimeline(database.store.read, scope(), query))?.issue;
+    const story = (await issueTimeline(database.store.reads, scope(), query))?.issue;
     const kinds = new Map<string, number>();
     for (const { kind } of story?.entries ?? []) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
     expect(Object.fromEntries(kinds)).toEqual({
@@ -97,9 +97,9 @@ describe('with 100,000 issues, over all repos', () => {
     ['by title', { states: STATES, what: { text: 'driver of c4ca' } }],
     ['by a title that none has', { states: STATES, what: { text: 'nothing like it' } }],
   ])('%s are found by an index', async (_what, search) => {
-    expect(await scannedBy(database, (store) => findIssues(store.fleet, { ...all, ...search }, page))).toEqual([]);
+    expect(await scannedBy(database, (store) => findIssues(store.db, { ...all, ...search }, page))).toEqual([]);
     const began = performance.now();
-    await findIssues(database.store.fleet, { ...all, ...search }, page);
+    await findIssues(database.store.db, { ...all, ...search }, page);
     expect(performance.now() - began).toBeLessThan(500);
   });
 
@@ -107,26 +107,26 @@ describe('with 100,000 issues, over all repos', () => {
     const { rows } = await sql<{ n: number }>`
       select count(*)::int as n from issue_list where state = 'in-review' and is_paused`.execute(database.db);
     const search = { ...all, states: ['in-review' as const], flags: ['paused' as const] };
-    expect(await countFound(database.store.fleet, search)).toBe(rows[0]?.n);
-    expect(await scannedBy(database, (store) => countFound(store.fleet, search))).toEqual([]);
+    expect(await countFound(database.store.db, search)).toBe(rows[0]?.n);
+    expect(await scannedBy(database, (store) => countFound(store.db, search))).toEqual([]);
   });
 });
 
 describe('what the dashboard asks for', () => {
   test.each<[string, (store: Store) => Promise<unknown>]>([
-    ['where issues are', (store) => fleetStateCounts(store.fleet)],
-    ['the repos', (store) => fleetRepos(store.fleet)],
-    ['dead letters', (store) => openDeadLettersByRepo(store.fleet)],
-    ['what is worked on', (store) => issuesInFlight(store.fleet)],
-    ['alerts', (store) => openAlerts(store.fleet, 500)],
-    ['timelines', (store) => timelinesInFlight(store.fleet, { issues: 50, entries: 21 })],
+    ['where issues are', (store) => fleetStateCounts(store.db)],
+    ['the repos', (store) => fleetRepos(store.db)],
+    ['dead letters', (store) => openDeadLettersByRepo(store.db)],
+    ['what is worked on', (store) => issuesInFlight(store.db)],
+    ['alerts', (store) => openAlerts(store.db, 500)],
+    ['timelines', (store) => timelinesInFlight(store.db, { issues: 50, entries: 21 })],
   ])('%s: no table of the history is read from end to end', async (_what, read) => {
     expect(await scannedBy(database, read)).toEqual([]);
   });
 
   test('timelines of issues in flight take under 500 ms when one issue has 50,000 more events', async () => {
     const bounds = { issues: 50, entries: 21 };
-    const before = await timelinesInFlight(database.store.fleet, bounds);
+    const before = await timelinesInFlight(database.store.db, bounds);
     expect(before).toHaveLength(50);
     expect(before.every(({ issue }) => issue.currentState === 'in-review')).toBe(true);
     const newest = before[0];
@@ -138,7 +138,7 @@ describe('what the dashboard asks for', () => {
       where i.tenant_id = ${newest.tenantId} and i.repo_id = ${newest.repoId}
         and i.issue_number = ${newest.issue.issueNumber}`.execute(database.db);
     const began = performance.now();
-    const after = await timelinesInFlight(database.store.fleet, bounds);
+    const after = await timelinesInFlight(database.store.db, bounds);
     expect(performance.now() - began).toBeLessThan(500);
     expect(after.map(({ issue }) => issue.issueNumber)).toEqual(before.map(({ issue }) => issue.issueNumber));
     expect(after[0]?.issue.entries.at(-1)?.title).toBe('step 50000');
@@ -146,12 +146,12 @@ describe('what the dashboard asks for', () => {
   });
 
   test('the counters say how many issues there are', async () => {
-    const counts = await fleetStateCounts(database.store.fleet);
+    const counts = await fleetStateCounts(database.store.db);
     expect(counts.reduce((sum, { n }) => sum + n, 0)).toBe(100_000);
   });
 });
 
 test('a table that is read from end to end is noticed', async () => {
   const scan = sql`/* fleet: on purpose */ select count(*) from issues where body like '%nowhere%'`;
-  expect(await scannedBy(database, (store) => scan.execute(store.fleet))).toEqual(['issues']);
+  expect(await scannedBy(database, (store) => scan.execute(store.db))).toEqual(['issues']);
 });

@@ -21,13 +21,13 @@ let repoIds: number[];
 
 beforeEach(async () => {
   round += 1;
-  tenantId = await ensureTenant(database.store.tenant, `claim-${round}`);
+  tenantId = await ensureTenant(database.store.db, `claim-${round}`);
   repoIds = [];
   for (const name of ['shop', 'till']) repoIds.push(await makeRepo(name));
 });
 
 const makeRepo = (name: string): Promise<number> =>
-  inTransaction(database.store.tenant, async (tx) => {
+  inTransaction(database.store.db, async (tx) => {
     return (await upsertRepo(tx, tenantId, aRepo(`acme/${name}`))).id;
   });
 
@@ -37,9 +37,9 @@ function taskOf(taskType: TaskType, repoId = repoIds[0] ?? 0): NewTask {
   return { ...work, attempt: 0, maxAttempts: 3, held: null, runAfterMs: null, handoverRunId: null };
 }
 
-const enqueue = (...tasks: NewTask[]) => enqueueTasks(database.store.tenant, tenantId, tasks);
+const enqueue = (...tasks: NewTask[]) => enqueueTasks(database.store.db, tenantId, tasks);
 const claim = (taskTypes: readonly TaskType[], repos: number[] | null = null, limit = 1, agents: string[] = []) =>
-  claimTasks(database.store.tenant, tenantId, {
+  claimTasks(database.store.db, tenantId, {
     taskTypes,
     agents,
     repoIds: repos,
@@ -161,7 +161,7 @@ describe('a claim', () => {
     const holding = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const repos = restricted ? repoIds : null;
-    const first = inTransaction(database.store.tenant, async (tx) => {
+    const first = inTransaction(database.store.db, async (tx) => {
       const input = {
         taskTypes: TASK_TYPES,
         repoIds: repos,

@@ -19,14 +19,14 @@ let limited: number;
 let free: number;
 
 const makeRepo = (name: string, poolSize: number | null) =>
-  inTransaction(database.store.tenant, async (tx) => {
+  inTransaction(database.store.db, async (tx) => {
     const repo = aRepo(`acme/${name}`, { defaultBranch: 'trunk', setupCommand: 'make', poolSize });
     return (await upsertRepo(tx, tenantId, repo)).id;
   });
 
 beforeEach(async () => {
   round += 1;
-  tenantId = await ensureTenant(database.store.tenant, `limits-${round}`);
+  tenantId = await ensureTenant(database.store.db, `limits-${round}`);
   limited = await makeRepo('limited', 3);
   free = await makeRepo('free', null);
 });
@@ -38,8 +38,7 @@ function tasksIn(repoId: number, count: number): NewTask[] {
     return { ...work, attempt: 0, maxAttempts: 3, held: null, runAfterMs: null, handoverRunId: null };
   });
 }
-const enqueue = (repoId: number, count: number) =>
-  enqueueTasks(database.store.tenant, tenantId, tasksIn(repoId, count));
+const enqueue = (repoId: number, count: number) => enqueueTasks(database.store.db, tenantId, tasksIn(repoId, count));
 const claim = async (repoIds: number[] | null = null) => {
   const input = {
     taskTypes: ['plan'],
@@ -47,7 +46,7 @@ const claim = async (repoIds: number[] | null = null) => {
     claimers: [{ workerId: 'w', tokenHash: randomUUID() }],
     leaseMs: 60_000,
   };
-  return (await claimWithinLimits(database.store.tenant, tenantId, input))[0];
+  return (await claimWithinLimits(database.store.db, tenantId, input))[0];
 };
 const claimedIn = async (repoId: number) => {
   const tasks = database.db.selectFrom('tasks').select('id').where('tenant_id', '=', tenantId);
@@ -121,7 +120,7 @@ describe('a repo with a limit', () => {
 
 test('an installation event changes only the installation of a configured repo', async () => {
   const slug = { owner: 'Acme', name: 'Limited' };
-  await inTransaction(database.store.tenant, (tx) =>
+  await inTransaction(database.store.db, (tx) =>
     announceRepo(tx, tenantId, { slug, hostId: null, installationId: 7, cloneUrl: 'https://github.com/a/b.git' }),
   );
   await makeRepo('limited', 3);

@@ -19,8 +19,8 @@ let issueId: number;
 
 beforeEach(async () => {
   round += 1;
-  tenantId = await ensureTenant(database.store.tenant, `records-${round}`);
-  await inTransaction(database.store.tenant, async (tx) => {
+  tenantId = await ensureTenant(database.store.db, `records-${round}`);
+  await inTransaction(database.store.db, async (tx) => {
     repoId = (await upsertRepo(tx, tenantId, aRepo('acme/shop'))).id;
     const at = '2026-01-01T00:00:00.000Z';
     const text = { title: 'One', body: '', url: 'http://127.0.0.1/1', author: 'ann' };
@@ -42,7 +42,7 @@ const event = (n: number) => ({
 
 test('writes the entries of each log in chronological order', async () => {
   const actor = { actorType: 'agent' as const, actorId: 'w1' };
-  await inTransaction(database.store.tenant, (tx) =>
+  await inTransaction(database.store.db, (tx) =>
     insertRecords(tx, tenantId, {
       transitions: [
         {
@@ -124,9 +124,7 @@ test('stores unknown values as SQL null, not as JSON null', async () => {
     details: null,
     state: 'new' as const,
   };
-  await inTransaction(database.store.tenant, (tx) =>
-    insertRecords(tx, tenantId, { ...noRecords(), issueEvents: [line] }),
-  );
+  await inTransaction(database.store.db, (tx) => insertRecords(tx, tenantId, { ...noRecords(), issueEvents: [line] }));
   const nulls = await database.db
     .selectFrom('issue_events')
     .select('status')
@@ -139,8 +137,8 @@ test('stores unknown values as SQL null, not as JSON null', async () => {
 
 test('sends no statement for a transaction without entries', async () => {
   const seen: string[] = [];
-  const store = database.open({ onStatement: (_pool, text) => seen.push(text) });
-  await inTransaction(store.tenant, (tx) => insertRecords(tx, tenantId, noRecords()));
+  const store = database.open({ onStatement: (text) => seen.push(text) });
+  await inTransaction(store.db, (tx) => insertRecords(tx, tenantId, noRecords()));
   expect(seen.filter((text) => text.includes('insert'))).toEqual([]);
   await store.close();
 });

@@ -35,53 +35,53 @@ async function emptyDatabase(use: (url: string, db: ReturnType<typeof database.o
 
 describe('migrateToLatest', () => {
   test('applies pending migrations once when two migrators run concurrently', async () => {
-    await emptyDatabase(async (url, { fleet }) => {
-      expect(await schemaStatus(fleet, V1)).toMatchObject({ current: null, latest: '0001-one', ok: false });
+    await emptyDatabase(async (url, { db }) => {
+      expect(await schemaStatus(db, V1)).toMatchObject({ current: null, latest: '0001-one', ok: false });
       const reports = await Promise.all([migrateToLatest(url, V2), migrateToLatest(url, V2)]);
       expect(reports.map((report) => report.applied.length).sort()).toEqual([0, 2]);
       expect(await migrateToLatest(url, V2)).toEqual({ applied: [], current: '0002-two' });
-      expect(await schemaStatus(fleet, V2)).toMatchObject({ pending: [], unknown: [], ok: true });
+      expect(await schemaStatus(db, V2)).toMatchObject({ pending: [], unknown: [], ok: true });
     });
   });
 
   test('rolls everything back and names the migration when one fails', async () => {
-    await emptyDatabase(async (url, { fleet }) => {
+    await emptyDatabase(async (url, { db }) => {
       await migrateToLatest(url, V1);
       const broken: MigrationList = { ...V2, '0003-again': creates('two') };
       await expect(migrateToLatest(url, broken)).rejects.toThrow('migration 0003-again failed');
-      expect(await schemaStatus(fleet, V2)).toMatchObject({ current: '0001-one', pending: ['0002-two'] });
+      expect(await schemaStatus(db, V2)).toMatchObject({ current: '0001-one', pending: ['0002-two'] });
     });
   });
 });
 
 describe('assertSchema', () => {
   test('refuses an older schema and names the command that upgrades it', async () => {
-    await emptyDatabase(async (url, { fleet }) => {
+    await emptyDatabase(async (url, { db }) => {
       await migrateToLatest(url, V1);
-      await assertSchema(fleet, V1);
-      await expect(assertSchema(fleet, V2)).rejects.toThrow('this release requires 0002-two: run `npm run migrate`');
+      await assertSchema(db, V1);
+      await expect(assertSchema(db, V2)).rejects.toThrow('this release requires 0002-two: run `npm run migrate`');
     });
   });
 
   test('accepts a newer schema unless it breaks older code', async () => {
-    await emptyDatabase(async (url, { fleet }) => {
+    await emptyDatabase(async (url, { db }) => {
       await migrateToLatest(url, V2);
-      await assertSchema(fleet, V1);
+      await assertSchema(db, V1);
       expect(await migrateToLatest(url, V1)).toEqual({ applied: [], current: '0002-two' });
     });
-    await emptyDatabase(async (url, { fleet }) => {
+    await emptyDatabase(async (url, { db }) => {
       await migrateToLatest(url, V2_BREAKING);
-      await assertSchema(fleet, V2_BREAKING);
-      await expect(assertSchema(fleet, V1)).rejects.toThrow('newer than this release (0002-two!breaking)');
+      await assertSchema(db, V2_BREAKING);
+      await expect(assertSchema(db, V1)).rejects.toThrow('newer than this release (0002-two!breaking)');
       await expect(migrateToLatest(url, V1)).rejects.toBeInstanceOf(SchemaError);
     });
   });
 
   test('names the repair when the search path of the connection is wrong', async () => {
-    await sql.raw('set search_path to public').execute(database.store.read);
+    await sql.raw('set search_path to public').execute(database.store.reads);
     const store = database.open({ poolSize: 1 });
-    await sql.raw('set search_path to public').execute(store.tenant);
-    await expect(assertSchema(store.tenant)).rejects.toThrow('behind PgBouncer set connect_query');
+    await sql.raw('set search_path to public').execute(store.db);
+    await expect(assertSchema(store.db)).rejects.toThrow('behind PgBouncer set connect_query');
     await store.close();
   });
 });
@@ -97,14 +97,14 @@ describe('migrate command', () => {
     );
 
   test('migrates an empty database to the latest schema and reports it in one JSON line', async () => {
-    await emptyDatabase(async (url, { fleet }) => {
+    await emptyDatabase(async (url, { db }) => {
       const { code, stdout } = await migrate({ DATABASE_URL: url });
       expect(code).toBe(0);
       expect(JSON.parse(stdout)).toMatchObject({
         ok: true,
         applied: expect.arrayContaining(['0001-tenants-and-repos']),
       });
-      await assertSchema(fleet);
+      await assertSchema(db);
     });
   });
 

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { dropPartitions, ensureTenant, makePartitions, monthsOf } from '../../src/index.ts';
 
 const database = testDatabase();
-const fleet = () => database.store.fleet;
+const fleet = () => database.store.db;
 let tenantId = 0;
 
 beforeEach(async () => {

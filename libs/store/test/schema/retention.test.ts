@@ -16,7 +16,7 @@ import {
 import { aRepo } from '../a-repo.ts';
 
 const database = testDatabase();
-const fleet = () => database.store.fleet;
+const fleet = () => database.store.db;
 const BATCH = 5_000;
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -88,9 +88,7 @@ const ids = async (of: RawBuilder<unknown>) => {
 
 test('deletes a batch of old checks, the oldest first, but not those of the head of an open pull request', async () => {
   const tenantId = await ensureTenant(database.db, 'checks');
-  const { id: repoId } = await inTransaction(database.store.tenant, (tx) =>
-    upsertRepo(tx, tenantId, aRepo('acme/shop')),
-  );
+  const { id: repoId } = await inTransaction(database.store.db, (tx) => upsertRepo(tx, tenantId, aRepo('acme/shop')));
   const checks = (sha: string, count: number, age: string) =>
     sql`
       insert into commit_checks (tenant_id, repo_id, sha, kind, name, state, host_id, reported_at)

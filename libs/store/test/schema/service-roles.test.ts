@@ -209,8 +209,8 @@ describe('applyRoles', () => {
         onConnectionError: () => undefined,
       });
       try {
-        expect(await ensureTenant(store.tenant, 'acme')).toBe(1);
-        expect((await makePartitions(store.fleet, 'cost_events', 5)).length).toBeGreaterThan(0);
+        expect(await ensureTenant(store.db, 'acme')).toBe(1);
+        expect((await makePartitions(store.db, 'cost_events', 5)).length).toBeGreaterThan(0);
       } finally {
         await store.close();
       }

@@ -21,17 +21,17 @@ beforeEach(async () => {
 
 const emit = (tx: Tx, data: Record<string, unknown>) =>
   insertRecords(tx, 1, { ...noRecords(), stream: [{ type: 'issue-status', data }] });
-const emitOne = (n: number) => inTransaction(database.store.tenant, (tx) => emit(tx, { n, list: [n] }));
+const emitOne = (n: number) => inTransaction(database.store.db, (tx) => emit(tx, { n, list: [n] }));
 const stream = () => database.db.selectFrom('stream_events').select(['id', 'data']).orderBy('id').execute();
 const numbers = async () => (await stream()).map(({ data }) => (data as { n: number }).n);
 
 describe('the event stream', () => {
   test('assigns ids once, in order of arrival', async () => {
     for (let n = 0; n < 5; n += 1) await emitOne(n);
-    const events = await sequenceStream(database.store.fleet);
+    const events = await sequenceStream(database.store.db);
     expect(events.map(({ data }) => data.n)).toEqual([0, 1, 2, 3, 4]);
-    expect(await streamAfter(database.store.fleet, (events[0]?.id ?? 0) - 1)).toEqual(events);
-    expect(await sequenceStream(database.store.fleet)).toEqual([]);
+    expect(await streamAfter(database.store.db, (events[0]?.id ?? 0) - 1)).toEqual(events);
+    expect(await sequenceStream(database.store.db)).toEqual([]);
     expect(await numbers()).toEqual([0, 1, 2, 3, 4]);
     expect((await stream())[0]?.data).toEqual({ n: 0, list: [0] });
     const left = await database.db.selectFrom('stream_outbox').selectAll().execute();
@@ -48,18 +48,18 @@ describe('the event stream', () => {
       await held;
     });
     await emitOne(1);
-    await sequenceStream(database.store.fleet);
+    await sequenceStream(database.store.db);
     const before = (await stream()).at(-1)?.id ?? 0;
     commit();
     await late;
-    await sequenceStream(database.store.fleet);
+    await sequenceStream(database.store.db);
     expect(await numbers()).toEqual([1, 100]);
     expect((await stream()).at(-1)?.id).toBeGreaterThan(before);
   });
 
   test('neither loses nor repeats an event, nor leaves a gap, with many concurrent sequencers', async () => {
     for (let n = 0; n < 40; n += 1) await emitOne(n);
-    const rounds = Array.from({ length: 8 }, () => sequenceStream(database.store.fleet));
+    const rounds = Array.from({ length: 8 }, () => sequenceStream(database.store.db));
     const moved = (await Promise.all(rounds)).flat().length;
     expect(moved).toBe(40);
     const ids = (await stream()).map(({ id }) => id);
@@ -70,9 +70,9 @@ describe('the event stream', () => {
     await emitOne(1);
     await database.db.transaction().execute(async (tx) => {
       await sql`select pg_advisory_xact_lock(hashtextextended('pipeline.stream', 0))`.execute(tx);
-      expect(await sequenceStream(database.store.fleet)).toEqual([]);
+      expect(await sequenceStream(database.store.db)).toEqual([]);
     });
-    expect(await sequenceStream(database.store.fleet)).toHaveLength(1);
+    expect(await sequenceStream(database.store.db)).toHaveLength(1);
   });
 
   test('keeps the newest 10,000 events, deleting every thousand', async () => {
@@ -82,7 +82,7 @@ describe('the event stream', () => {
       select n, 1, 'alert', '{}' from generate_series(9980, 19998) n`.execute(database.db);
     const seen = async () => {
       await emitOne(1);
-      await sequenceStream(database.store.fleet);
+      await sequenceStream(database.store.db);
       const all = await stream();
       return [all.length, all[0]?.id, all.at(-1)?.id];
     };
@@ -92,15 +92,15 @@ describe('the event stream', () => {
 
   test('reads on after the last id of the reader', async () => {
     for (let n = 0; n < 3; n += 1) await emitOne(n);
-    const head = await streamHead(database.store.fleet);
-    await sequenceStream(database.store.fleet);
-    expect(await streamHead(database.store.fleet)).toBe(head + 3);
-    const events = await streamAfter(database.store.fleet, head + 1);
+    const head = await streamHead(database.store.db);
+    await sequenceStream(database.store.db);
+    expect(await streamHead(database.store.db)).toBe(head + 3);
+    const events = await streamAfter(database.store.db, head + 1);
     expect(events).toMatchObject([
       { id: head + 2, tenantId: 1, type: 'issue-status', data: { n: 1 } },
       { id: head + 3, tenantId: 1, type: 'issue-status', data: { n: 2 } },
     ]);
-    expect(await newestFacts(database.store.fleet, head + 2, 1)).toEqual([events[0]]);
+    expect(await newestFacts(database.store.db, head + 2, 1)).toEqual([events[0]]);
   });
 });
 
@@ -109,14 +109,14 @@ describe('an event whose predecessor is missing', () => {
     const { store, clock } = database;
     clock.now = new Date('2026-03-01T11:00:00Z');
     for (let n = 0; n < 4; n += 1) await emitOne(n);
-    const ids = (await sequenceStream(store.fleet)).map(({ id }) => id);
+    const ids = (await sequenceStream(store.db)).map(({ id }) => id);
     await database.db
       .deleteFrom('stream_events')
       .where('id', '=', ids[1] ?? 0)
       .execute();
     return ids;
   };
-  const after = async (id: number) => (await streamAfter(database.store.fleet, id)).map((event) => event.id);
+  const after = async (id: number) => (await streamAfter(database.store.db, id)).map((event) => event.id);
 
   test('holds the event back while a commit on another server may be in progress', async () => {
     const [first = 0, second = 0, third, fourth] = await missingOne();
@@ -147,7 +147,7 @@ describe('the heartbeat of the stream', () => {
 
   test('several replicas write one heartbeat per interval', async () => {
     database.clock.now = new Date('2026-03-01T12:00:00Z');
-    const tries = () => Promise.all([1, 2, 3, 4].map(() => sequenceHeartbeat(database.store.fleet, 30_000)));
+    const tries = () => Promise.all([1, 2, 3, 4].map(() => sequenceHeartbeat(database.store.db, 30_000)));
     await tries();
     await tries();
     expect(await beats()).toHaveLength(1);
@@ -162,17 +162,17 @@ describe('the heartbeat of the stream', () => {
   test('a heartbeat has an id in order with the facts; no later fact has a lower id', async () => {
     database.clock.now = new Date('2026-03-01T13:00:00Z');
     await emitOne(1);
-    await sequenceStream(database.store.fleet);
-    const head = await streamHead(database.store.fleet);
-    expect(await sequenceHeartbeat(database.store.fleet, 30_000)).toBe(true);
+    await sequenceStream(database.store.db);
+    const head = await streamHead(database.store.db);
+    expect(await sequenceHeartbeat(database.store.db, 30_000)).toBe(true);
     await emitOne(2);
-    await sequenceStream(database.store.fleet);
-    const types = (await streamAfter(database.store.fleet, head)).map(({ id, type }) => [id - head, type]);
+    await sequenceStream(database.store.db);
+    const types = (await streamAfter(database.store.db, head)).map(({ id, type }) => [id - head, type]);
     expect(types).toEqual([
       [1, 'heartbeat'],
       [2, 'issue-status'],
     ]);
-    const facts = await newestFacts(database.store.fleet, head + 2, 2);
+    const facts = await newestFacts(database.store.db, head + 2, 2);
     expect(facts.map(({ id }) => id - head)).toEqual([0, 2]);
   });
 });

@@ -58,14 +58,14 @@ async function pages(statement: (db: Db) => Promise<unknown>): Promise<number> {
     );
     return rows[0]?.n ?? 0;
   };
-  await statement(database.store.fleet);
+  await statement(database.store.db);
   const flush = async () => {
-    await sql`select pg_stat_force_next_flush()`.execute(database.store.fleet);
-    await sql`select 1`.execute(database.store.fleet);
+    await sql`select pg_stat_force_next_flush()`.execute(database.store.db);
+    await sql`select 1`.execute(database.store.db);
   };
   await flush();
   const before = await looked();
-  await statement(database.store.fleet);
+  await statement(database.store.db);
   await flush();
   return (await looked()) - before;
 }

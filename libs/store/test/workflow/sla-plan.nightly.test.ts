@@ -12,7 +12,7 @@ const worlds: World[] = [];
 beforeAll(async () => {
   for (let n = 1; n <= 10; n += 1) worlds.push(await makeWorld(database, `acme/shop-${n}`));
   for (const { tenantId, repo } of worlds) {
-    await inTransaction(database.store.tenant, (tx) => seedWorkflow(tx, tenantId, repo.id, DEFAULT_WORKFLOW));
+    await inTransaction(database.store.db, (tx) => seedWorkflow(tx, tenantId, repo.id, DEFAULT_WORKFLOW));
   }
   await sql`
     insert into issues (tenant_id, repo_id, issue_number, title, body, url, state, state_entered_at, host_created_at,
@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 describe('with 40,000 issues', () => {
   test('reads only issues over the limit, by issues_standing', async () => {
-    const shortest = (await shortestSla(database.store.fleet, slaLimits({}))) ?? 0;
+    const shortest = (await shortestSla(database.store.db, slaLimits({}))) ?? 0;
     expect(shortest).toBe(60);
     const { sql: text, parameters } = slaBreaches(slaLimits({}), shortest, 500).compile(database.db);
     const { rows } = await database.db.executeQuery<{ 'QUERY PLAN': string }>(

@@ -1,7 +1,6 @@
 import { sleep } from '@pipeline/runtime';
 import pg from 'pg';
 import { type Catalogue, readCatalogue } from '../sql-lint/catalogue.ts';
-import type { Statement } from '../sql-lint/statement-rules.ts';
 import { OldestPostgres, StatementLinter } from './oldest-postgres.ts';
 import { startTestServer, type TestServer } from './postgres-server.ts';
 import { databaseUrl, ensureTemplate, serialPool, testDatabaseName } from './template.ts';
@@ -14,7 +13,7 @@ export interface Lent {
 /** A database whose user is done with it, and the statements that it was sent. */
 export interface Returned {
   name: string;
-  statements: readonly Statement[];
+  statements: readonly string[];
 }
 
 export interface Problems {

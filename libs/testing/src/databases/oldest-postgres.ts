@@ -3,7 +3,7 @@ import { parse } from 'libpg-query';
 import pg from 'pg';
 import type { Catalogue } from '../sql-lint/catalogue.ts';
 import { STATEMENTS } from '../sql-lint/levels.ts';
-import { findingText, lintStatements, type Statement } from '../sql-lint/statement-rules.ts';
+import { findingText, lintStatements } from '../sql-lint/statement-rules.ts';
 import { databaseUrl, ensureTemplate, execute, serialPool, testDatabaseName } from './template.ts';
 
 /**
@@ -85,20 +85,19 @@ export class StatementLinter {
   }
 
   /** @returns findings of these statements, including cached ones. */
-  async lint(statements: readonly Statement[]): Promise<string[]> {
+  async lint(statements: readonly string[]): Promise<string[]> {
     return (await Promise.all(statements.map((statement) => this.#once(statement)))).flat();
   }
 
-  #once(statement: Statement): Promise<string[]> {
-    const key = `${statement.pool} ${statement.text}`;
-    const known = this.#results.get(key) ?? this.#findings(statement);
-    this.#results.set(key, known);
+  #once(statement: string): Promise<string[]> {
+    const known = this.#results.get(statement) ?? this.#findings(statement);
+    this.#results.set(statement, known);
     return known;
   }
 
-  async #findings(statement: Statement): Promise<string[]> {
+  async #findings(statement: string): Promise<string[]> {
     const findings = await lintStatements([statement], this.#catalogue);
-    const error = await this.#oldest?.findError(statement.text);
+    const error = await this.#oldest?.findError(statement);
     return error ? [...findings, findingText(statement, error)] : findings;
   }
 }

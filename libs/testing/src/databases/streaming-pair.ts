@@ -10,8 +10,6 @@ import { until } from '../processes/until.ts';
 export interface StreamingPair {
   primary: PostgresServer;
   standby: PostgresServer;
-  /** URL that names both servers, the first primary first. */
-  url: string;
   /** Kills the first primary with all its processes, as a loss of power does. */
   killPrimary(): void;
   /** Makes the standby the primary. @returns when it accepts writes. */
@@ -55,7 +53,6 @@ export async function startStreamingPair({ folder, settings = {} }: PairOptions 
   return {
     primary,
     standby,
-    url: primary.url.replace(`:${primary.port}/`, `:${primary.port},127.0.0.1:${standby.port}/`),
     killPrimary: () => killServer(primary.pid),
     promote: async () => void (await execute(standby.url, 'select pg_promote()')),
     close: closedWithFile(async () => {

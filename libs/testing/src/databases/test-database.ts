@@ -2,7 +2,6 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { openStore, type ServiceKind, type Store, type StoreOptions } from '@pipeline/store';
 import { clearTables } from '../history/clear.ts';
 import { closedWithFile } from '../processes/closing.ts';
-import type { Statement } from '../sql-lint/statement-rules.ts';
 import { TransactionLint } from '../sql-lint/transaction-rules.ts';
 import { borrowDatabase, POOL_SERVER, returnDatabase } from './borrow.ts';
 import type { Lent } from './database-pool.ts';
@@ -20,7 +19,7 @@ export function testDatabase(role: ServiceKind = 'monitor'): TestDatabase {
   let lent: Lent | undefined;
   let store: Store | undefined;
   let plain: Store | undefined;
-  const statements = new Map<string, Statement>();
+  const statements = new Set<string>();
   const transactions = new TransactionLint();
   const deferred: (() => Promise<unknown>)[] = [];
   const opened = <T>(value: T | undefined): T => {
@@ -32,13 +31,14 @@ export function testDatabase(role: ServiceKind = 'monitor'): TestDatabase {
       databaseUrl: serviceUrl(opened(lent).url, role),
       applicationName: 'test',
       poolSize: 10,
+      statementTimeoutMs: 30_000,
       // A test that holds a transaction open on purpose, on a busy machine, is not idle.
       idleInTransactionMs: 20_000,
       connectTimeoutMs: 30_000,
       clock: () => clock.now,
       onConnectionError: (error) => process.stderr.write(`idle connection of ${lent?.name}: ${error.message}\n`),
-      onStatement: (pool, text, session) => {
-        statements.set(`${pool} ${text}`, { pool, text });
+      onStatement: (text, session) => {
+        statements.add(text);
         transactions.note(session, text);
       },
       ...options,
@@ -58,7 +58,7 @@ export function testDatabase(role: ServiceKind = 'monitor'): TestDatabase {
     const { name } = lent;
     const { leaked, findings } = await returnDatabase(process.env[POOL_SERVER], {
       name,
-      statements: [...statements.values()],
+      statements: [...statements],
     });
     if (leaked.length > 0) throw new Error(`connections were left open:\n${leaked.join('\n')}`);
     const broken = [...findings, ...transactions.findings];
@@ -69,7 +69,7 @@ export function testDatabase(role: ServiceKind = 'monitor'): TestDatabase {
     open,
     async clear() {
       clock.now = null;
-      await clearTables(opened(plain).fleet);
+      await clearTables(opened(plain).db);
     },
     defer: (close) => void deferred.push(close),
     get url() {
@@ -85,7 +85,7 @@ export function testDatabase(role: ServiceKind = 'monitor'): TestDatabase {
       return opened(plain);
     },
     get db() {
-      return opened(plain).fleet;
+      return opened(plain).db;
     },
   };
 }

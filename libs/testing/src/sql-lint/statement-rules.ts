@@ -25,12 +25,6 @@ interface Call {
 
 const TIME_TYPES = ['date', 'timestamp', 'timestamptz', 'time', 'timetz'];
 
-/** A statement as it was sent, and through which pool. */
-export interface Statement {
-  pool: 'tenant' | 'fleet' | 'read';
-  text: string;
-}
-
 // A comment with the word fleet, a colon and a reason: this statement is meant for all tenants.
 const FLEET_MARK = /^\s*fleet:\s*\S/;
 
@@ -65,8 +59,8 @@ const RULES: readonly Rule[] = [
 ];
 
 /** Judges one parsed statement. @returns what a distributed store would refuse or send to every shard. */
-export function judge(tree: unknown, statement: Statement, catalogue: Catalogue): string[] {
-  const allTenants = statement.pool === 'fleet' && hasFleetMark(statement.text);
+export function judge(tree: unknown, text: string, catalogue: Catalogue): string[] {
+  const allTenants = hasFleetMark(text);
   const levels = levelsOf(tree);
   const outer = outerRelations(levels);
   return levels.flatMap((level) => {
@@ -227,7 +221,7 @@ function wholeFleetForms({ level, tenancy }: Judged): string[] {
  * Holds statements to the rules of a distributed store, with Postgres's own parser.
  * @returns one entry per breach, with the statement.
  */
-export async function lintStatements(statements: Iterable<Statement>, catalogue: Catalogue): Promise<string[]> {
+export async function lintStatements(statements: Iterable<string>, catalogue: Catalogue): Promise<string[]> {
   const findings: string[] = [];
   for (const statement of statements) {
     for (const finding of await lintOne(statement, catalogue)) findings.push(findingText(statement, finding));
@@ -236,13 +230,13 @@ export async function lintStatements(statements: Iterable<Statement>, catalogue:
 }
 
 /** A finding with its statement, as people read it. */
-export const findingText = ({ pool, text }: Statement, finding: string): string =>
-  `[${pool}] ${finding}\n    ${text.replace(/\s+/g, ' ').trim().slice(0, 400)}`;
+export const findingText = (statement: string, finding: string): string =>
+  `${finding}\n    ${statement.replace(/\s+/g, ' ').trim().slice(0, 400)}`;
 
-async function lintOne(statement: Statement, catalogue: Catalogue): Promise<string[]> {
+async function lintOne(statement: string, catalogue: Catalogue): Promise<string[]> {
   let stmts: { stmt?: unknown }[];
   try {
-    ({ stmts = [] } = await parse(statement.text));
+    ({ stmts = [] } = await parse(statement));
   } catch (error) {
     return [`cannot be parsed: ${String(error)}`];
   }

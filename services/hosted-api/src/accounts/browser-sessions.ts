@@ -57,7 +57,7 @@ export class BrowserSessions {
   async visitor(request: IncomingMessage): Promise<Visitor> {
     const known = this.#cookieOf(request);
     const cookie = known ?? newValue();
-    const account = known === null ? null : await findSessionAccount(this.#store.tenant, hashTokenBytes(known));
+    const account = known === null ? null : await findSessionAccount(this.#store.db, hashTokenBytes(known));
     return {
       account,
       formToken: this.#keys.formToken(cookie),
@@ -73,7 +73,7 @@ export class BrowserSessions {
     const cookie = this.#cookieOf(request);
     if (cookie === null) throw new AppError('AUTH_REQUIRED', 'Log in at /account/login');
     const hash = hashTokenBytes(cookie);
-    const account = await findSessionAccount(this.#store.tenant, hash);
+    const account = await findSessionAccount(this.#store.db, hash);
     if (!account) throw new AppError('AUTH_FAILED', 'The session has ended: log in again');
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (!isRead && !this.#keys.isFormToken(cookie, String(request.headers['x-form-token'] ?? '')))

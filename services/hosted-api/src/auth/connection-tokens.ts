@@ -34,7 +34,7 @@ export function connectionAuthenticator(store: Store, address: PublicAddress): A
   const owners = new LRUCache<string, { tenantId: number; userId: number }>({ max: KNOWN_TOKENS });
   const lookups = new GatheredLookups<LiveConnection>((hashes) =>
     findLiveConnections(
-      store.quick.tenant,
+      store.db,
       hashes.map((hash) => Buffer.from(hash, 'hex')),
       owners,
     ),

@@ -39,8 +39,8 @@ export function workerAuthenticator(store: Store, now: () => Date): Authenticate
     ttlResolution: 0,
     perf: { now: () => now().getTime() },
     fetchMethod: async (hash) => {
-      const scope = await findWorkerScope(store.tenant, hash);
-      if (scope && !scope.isUseRecorded) recordTokenUse(store.tenant, scope.tokenId).catch(() => undefined);
+      const scope = await findWorkerScope(store.db, hash);
+      if (scope && !scope.isUseRecorded) recordTokenUse(store.db, scope.tokenId).catch(() => undefined);
       return { scope };
     },
   });

@@ -10,15 +10,7 @@ import {
 } from '@pipeline/engine';
 import type { Authenticate, RateLimiter } from '@pipeline/http';
 import { type Logger, type Metrics, type Periodic, registerReadGauge } from '@pipeline/runtime';
-import {
-  drainingWorkers,
-  type Notifications,
-  ReplicaWatch,
-  registerServerGauge,
-  reportingOutages,
-  type Store,
-  StoreWatch,
-} from '@pipeline/store';
+import { drainingWorkers, type Notifications, reportingOutages, type Store, StoreWatch } from '@pipeline/store';
 import type { SessionIdentity } from '../accounts/browser-sessions.ts';
 import type { IdentityProvider } from '../accounts/providers/identity-provider.ts';
 import { identityProviders, type ProviderOptions } from '../accounts/providers/identity-providers.ts';
@@ -38,6 +30,8 @@ import type { StoreDetails } from './store-details.ts';
 
 export interface HostedOptions {
   store: Store;
+  /** Pool of the loops. */
+  loopStore: Store;
   notifications: Notifications;
   log: Logger;
   metrics: Metrics;
@@ -52,8 +46,6 @@ export interface HostedOptions {
   oauth: OauthOptions;
   /** Services that log users in; undefined = passwords only. */
   identityProviders?: ProviderOptions | undefined;
-  /** Reads use the primary while the replica is further behind; default 10. */
-  maxReadLagSeconds?: number | undefined;
   /** Proxies in front whose word about the caller's address is believed. */
   trustedProxies: number;
   /** Undefined: every delivery is refused. */
@@ -86,20 +78,18 @@ export interface HostedContext
   authenticateConnection: Authenticate<ConnectionIdentity>;
   authenticateSession: Authenticate<SessionIdentity>;
   settings: SettingsFollower;
-  /** Null without a replica for reads. */
-  replicaWatch: ReplicaWatch | null;
   /** Started by main, ticked by hand in tests. */
   loops: readonly Periodic[];
 }
 
 /** Wires the parts. Nothing is started and no statement is sent. */
 export function createHostedContext(options: HostedOptions): HostedContext {
-  const { store, notifications, random, now } = options;
+  const { store, loopStore, notifications, random, now } = options;
   const log = options.log;
   const metrics = options.metrics.loops;
-  const storeWatch = new StoreWatch({ store, log, metrics });
+  const storeWatch = new StoreWatch({ store: loopStore, log, metrics });
   const settings = new SettingsFollower({
-    store,
+    store: loopStore,
     log,
     metrics,
     now,
@@ -115,14 +105,12 @@ export function createHostedContext(options: HostedOptions): HostedContext {
   const waiters = new ClaimWaiters({
     claim: reportingOutages(storeWatch, (request) => claim(engine, request)),
     returnClaim: (tenantId, { id, claimToken }) => returnClaim(engine, { tenantId, taskId: id, claimToken }),
-    draining: reportingOutages(storeWatch, (tenantId, workerIds) => drainingWorkers(store.tenant, tenantId, workerIds)),
+    draining: reportingOutages(storeWatch, (tenantId, workerIds) => drainingWorkers(store.db, tenantId, workerIds)),
     pollMs: options.claimPollMs,
     log,
     metrics,
   });
-  const replicaWatch = new ReplicaWatch({ store, maxLagSeconds: options.maxReadLagSeconds ?? 10, log, metrics });
-  registerServerGauge(options.metrics.registry, store);
-  if (store.replica !== null) registerReplicaGauges(options.metrics.registry, replicaWatch);
+  if (store.isReplicaUsed !== null) registerReplicaGauge(options.metrics.registry, store);
   const changes = new ChangeStreams({ log, metrics });
   const address = publicAddress(options.publicUrl);
   const providerOptions = options.identityProviders ?? { limit: 0 };
@@ -143,29 +131,24 @@ export function createHostedContext(options: HostedOptions): HostedContext {
     authenticateSession: reportingOutages(storeWatch, oauth.sessions.authenticate),
     oauth,
     providers: identityProviders(providerOptions, address),
-    providerLogins: sharedRateLimiter(store.tenant, {
+    providerLogins: sharedRateLimiter(store.db, {
       name: 'provider login',
       limit: providerOptions.limit,
       windowSeconds: 300,
     }),
     storeWatch,
     settings,
-    replicaWatch: store.replica && replicaWatch,
     loops: [
       storeWatch.loop,
-      ...(store.replica === null ? [] : [replicaWatch.loop]),
       settings.loop,
       changes.loop,
-      queueHealing(engine, { storeReady, log, metrics }),
-      oauthPruning(store, { storeReady, log, metrics }),
+      queueHealing({ ...engine, store: loopStore }, { storeReady, log, metrics }),
+      oauthPruning(loopStore, { storeReady, log, metrics }),
     ],
   };
 }
 
-/** The state of the replica for reads, as of the last check. */
-function registerReplicaGauges(registry: Metrics['registry'], watch: ReplicaWatch): void {
-  const lag = 'Seconds that the replica for reads is behind the primary; NaN while it cannot be read.';
-  registerReadGauge(registry, 'svc_replica_lag_seconds', lag, () => watch.lagSeconds);
-  const used = '1 while reads use the replica, 0 while they use the primary.';
-  registerReadGauge(registry, 'svc_replica_used', used, () => (watch.isUsable ? 1 : 0));
+function registerReplicaGauge(registry: Metrics['registry'], store: Store): void {
+  const help = '1 while reads use the replica, 0 while it refuses connections and they use the primary.';
+  registerReadGauge(registry, 'svc_replica_used', help, () => (store.isReplicaUsed ? 1 : 0));
 }

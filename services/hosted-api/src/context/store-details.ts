@@ -1,5 +1,3 @@
-import { Servers } from '@pipeline/store';
-
 /**
  * Address of the store, for those whom the operator permits to see it. Never a user name, a password or a whole URL.
  */
@@ -10,9 +8,9 @@ export interface StoreDetails {
   sslMode: string | null;
 }
 
-/** The parts of a postgres:// URL that may be published; of several servers, the first. */
+/** The parts of a postgres:// URL that may be published. */
 export function storeDetailsOf(databaseUrl: string): StoreDetails {
-  const { hostname, port, pathname, searchParams } = new URL(new Servers(databaseUrl).url);
+  const { hostname, port, pathname, searchParams } = new URL(databaseUrl);
   return {
     host: hostname,
     port: port === '' ? 5432 : Number(port),

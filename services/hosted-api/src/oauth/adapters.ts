@@ -158,10 +158,10 @@ function clientAdapter({ library: { Provider }, store }: AdapterDeps): Adapter {
   return {
     ...REST,
     async upsert(id, metadata) {
-      await insertClient(store.tenant, id, { ...metadata }, Provider.ctx?.ip ?? null);
+      await insertClient(store.db, id, { ...metadata }, Provider.ctx?.ip ?? null);
     },
     async find(id) {
-      const metadata = await findClient(store.tenant, id);
+      const metadata = await findClient(store.db, id);
       if (!metadata) return undefined;
       return (isCredentialsClient(id) ? { ...metadata, ...usedMethod(Provider) } : metadata) as AdapterPayload;
     },
@@ -176,7 +176,7 @@ const usedMethod = (Provider: OauthLibrary['Provider']) => ({
 });
 
 /** State of an authorization in progress, of one browser; the ids are secrets of its cookies. */
-function artifactAdapter(model: string, { library: { errors }, store: { tenant: db } }: AdapterDeps): Adapter {
+function artifactAdapter(model: string, { library: { errors }, store: { db } }: AdapterDeps): Adapter {
   return {
     ...REST,
     async upsert(id, { jti: _secret, ...payload }, expiresIn = 0) {

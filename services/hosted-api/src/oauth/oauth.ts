@@ -84,7 +84,7 @@ export function createOauth(
   const consents = createConsents();
   const sessions = new BrowserSessions(store, keys, address);
   const hour = { windowSeconds: 3600 };
-  const registrations = sharedRateLimiter(store.tenant, { name: 'registration', limit: limits.registrations, ...hour });
+  const registrations = sharedRateLimiter(store.db, { name: 'registration', limit: limits.registrations, ...hour });
   const server = createServer({
     store,
     address,
@@ -101,7 +101,7 @@ export function createOauth(
       ),
     isApproved: async (request, clientId) => {
       const { account } = await sessions.visitor(request);
-      return account !== null && hasConnection(store.tenant, account.id, clientId);
+      return account !== null && hasConnection(store.db, account.id, clientId);
     },
     errorPage: authorizationProblemPage,
   });
@@ -111,9 +111,9 @@ export function createOauth(
     registrations,
     sessions,
     lifetimes,
-    logins: createLoginLimit({ limit: limits.logins, counter: storedCounter(store.tenant), onFailure: onLoginFailure }),
-    deviceCodes: sharedRateLimiter(store.tenant, { name: 'device-code', limit: DEVICE_CODES, windowSeconds: 300 }),
-    tokens: sharedRateLimiter(store.tenant, { name: 'token', limit: limits.tokens, windowSeconds: 300 }),
+    logins: createLoginLimit({ limit: limits.logins, counter: storedCounter(store.db), onFailure: onLoginFailure }),
+    deviceCodes: sharedRateLimiter(store.db, { name: 'device-code', limit: DEVICE_CODES, windowSeconds: 300 }),
+    tokens: sharedRateLimiter(store.db, { name: 'token', limit: limits.tokens, windowSeconds: 300 }),
     answer: async (request, response) => (await server()).callback(request, response),
     request: (request, more) => libraryRequest(request, address, more),
   };

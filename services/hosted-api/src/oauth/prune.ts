@@ -17,7 +17,7 @@ interface PruneDeps {
 export function oauthPruning(store: Store, { storeReady, log, metrics }: PruneDeps): Periodic {
   const tick = async () => {
     if (!storeReady()) return undefined;
-    const { deleted, more } = await pruneOauth(store.fleet, AGES);
+    const { deleted, more } = await pruneOauth(store.db, AGES);
     if (Object.values(deleted).some((count) => count > 0)) log.info('pruned', deleted);
     return more ? ('again' as const) : undefined;
   };

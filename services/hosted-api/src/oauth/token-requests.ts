@@ -17,18 +17,18 @@ interface TokenRequest {
  * requests.
  */
 export class TokenRequests {
-  readonly #store: Pick<Store, 'tenant'>;
+  readonly #store: Pick<Store, 'db'>;
   readonly #current = new AsyncLocalStorage<TokenRequest>();
 
-  constructor(store: Pick<Store, 'tenant'>) {
+  constructor(store: Pick<Store, 'db'>) {
     this.#store = store;
   }
 
   /** Database for token reads and writes: the request's transaction, or the pool outside of token requests. */
   async db(): Promise<Db> {
     const request = this.#current.getStore();
-    if (!request) return this.#store.tenant;
-    request.open ??= beginTransaction(this.#store.tenant);
+    if (!request) return this.#store.db;
+    request.open ??= beginTransaction(this.#store.db);
     return (await request.open).tx;
   }
 

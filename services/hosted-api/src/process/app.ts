@@ -86,7 +86,7 @@ export function createHostedApp(context: HostedContext, answerCheck: 'throw' | '
 const FAILING_AFTER = 3;
 
 /** Checks the store again. The loops of this service only read; the monitor writes to the host. */
-async function readinessOf({ storeWatch, loops, replicaWatch }: HostedContext): Promise<Readiness> {
+async function readinessOf({ storeWatch, loops }: HostedContext): Promise<Readiness> {
   const store = await storeWatch.check();
   const stale = loops.some((loop) => loop.state.consecutiveFailures > 0);
   const failing = loops
@@ -99,6 +99,5 @@ async function readinessOf({ storeWatch, loops, replicaWatch }: HostedContext): 
     outbox: 'off',
     stream: 'off',
     loops: failing,
-    ...(replicaWatch && { replica: { used: replicaWatch.isUsable, lagSeconds: replicaWatch.lagSeconds } }),
   };
 }

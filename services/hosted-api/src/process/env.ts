@@ -1,9 +1,8 @@
 import { envInt, envPemKey, envPort } from '@pipeline/runtime';
-import { isDatabaseUrl } from '@pipeline/store';
+import { DatabaseUrl } from '@pipeline/store';
 import { z } from 'zod';
 import { CLIENT_AUTH_METHODS } from '../accounts/providers/client-auth-methods.ts';
 
-const postgresUrl = z.string().refine(isDatabaseUrl, 'must be a postgres:// URL');
 const SECURE = /^https:|^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/;
 /** Passwords and tokens go there, so it is https, but for this machine itself. */
 const publicUrl = z
@@ -31,21 +30,16 @@ const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or http
 
 /** Variables of this process, beside those that every process understands. */
 export const hostedEnv = {
-  DATABASE_URL: postgresUrl.describe(
-    'Connection URL of the Postgres store. Of several servers, separated by commas as in libpq, the primary is used.',
+  DATABASE_URL: DatabaseUrl.describe('Connection URL of the Postgres store.'),
+  DATABASE_DIRECT_URL: DatabaseUrl.optional().describe(
+    'Direct connection URL that bypasses a pooler, for LISTEN; default DATABASE_URL.',
   ),
-  DATABASE_DIRECT_URL: postgresUrl
-    .optional()
-    .describe('Direct connection URL that bypasses a pooler, for LISTEN; default DATABASE_URL.'),
-  DATABASE_READ_URL: postgresUrl
-    .optional()
-    .describe('Connection URL of a replica, or of several separated by commas, for reads that tolerate lag.'),
-  DATABASE_READ_MAX_LAG_SECONDS: envInt(1, 3_600)
+  DATABASE_READ_URL: DatabaseUrl.optional().describe(
+    'Connection URL of a replica for reads that may be seconds late; they use the primary while it is unreachable.',
+  ),
+  DATABASE_POOL_SIZE: envInt(2, 500)
     .default(10)
-    .describe(
-      'Seconds that the replica may be behind; reads use the primary while it is further behind or unreachable.',
-    ),
-  DATABASE_POOL_SIZE: envInt(2, 500).default(10).describe('Size of the connection pool for tenant requests.'),
+    .describe('Size of the connection pool for requests; loops have 3 connections more.'),
   HOST: z.string().default('127.0.0.1').describe('Address to listen on; the container images set 0.0.0.0.'),
   PORT: envPort().default(8080).describe('Port to listen on; 0 = any free port.'),
   PUBLIC_URL: publicUrl

@@ -12,7 +12,7 @@ type Handlers = Pick<HandlersOf<typeof workerRoutes, WorkerAuth>, 'registerWorke
 export const workerHandlers = ({ engine }: HostedContext): Handlers => ({
   registerWorker: async ({ body, identity }) => {
     requireTypes(identity, body.taskTypes);
-    await requireReach(engine.store.tenant, identity, body.repos);
+    await requireReach(engine.store.db, identity, body.repos);
     const workerId = await registerWorker(engine, identity.tenantId, { ...body, tokenId: identity.key });
     const { heartbeatIntervalMs, leaseMs } = engine.settings();
     return { status: 200, body: { workerId, heartbeatIntervalMs, leaseMs } };

@@ -35,7 +35,7 @@ export class SettingsFollower {
 
   async #follow(): Promise<void> {
     const { store, log } = this.#deps;
-    const row = await readSettings(store.fleet);
+    const row = await readSettings(store.db);
     const version = row?.version ?? null;
     if (version === this.#version) return;
     const isFirst = this.#version === null;

@@ -20,7 +20,7 @@ describe('logins of the command line', () => {
   const pipelineCommand = pipelineCommands();
   const { database } = world.hosting;
 
-  const connectionsOf = ({ id }: { id: number }) => liveConnectionsOf(database.store.tenant, id);
+  const connectionsOf = ({ id }: { id: number }) => liveConnectionsOf(database.store.db, id);
 
   describe('pipeline login', () => {
     test('stores tokens in a file of the user when the user allows it in the browser', async () => {
@@ -128,7 +128,7 @@ describe('logins of the command line', () => {
       const pipeline = pipelineCommand();
       const person = await world.person('acme');
       await pipeline.login(world, person);
-      await revokeConnectionsOf(database.store.tenant, person.id, 'user');
+      await revokeConnectionsOf(database.store.db, person.id, 'user');
       const { code, stderr } = await pipeline.run('org');
       expect([code, stderr]).toEqual([77, expect.stringContaining('run pipeline login')]);
       expect(pipeline.stored()).toMatchObject({ current: null, logins: {} });

@@ -294,7 +294,7 @@ describe('a session', () => {
   test('ends after 12 hours, and when its user is disabled', async () => {
     const person = await world.person('acme');
     const cookie = 's'.repeat(43);
-    await insertSession(database.store.tenant, hashTokenBytes(cookie), person.id, 12 * 3_600_000);
+    await insertSession(database.store.db, hashTokenBytes(cookie), person.id, 12 * 3_600_000);
     const browser = world.browser();
     browser.setCookie(COOKIE, cookie);
     const heading = async () => {

@@ -28,7 +28,7 @@ describe('tokens of connections', () => {
 
   async function live(token: string) {
     const hash = hashTokenBytes(token);
-    return (await findLiveConnections(database.store.tenant, [hash], owners)).get(hash.toString('hex')) ?? null;
+    return (await findLiveConnections(database.store.db, [hash], owners)).get(hash.toString('hex')) ?? null;
   }
 
   describe('an access token', () => {
@@ -60,9 +60,9 @@ describe('tokens of connections', () => {
       const { id: tenantId } = await makeTenant(hosting.api);
       const { token, connectionId } = await mintConnection(database.owner, { tenantId });
       expect(await answerTo(`Bearer ${token}`)).toEqual(KNOWN);
-      expect(await revokeConnection(database.store.tenant, connectionId, 'user')).not.toBeNull();
+      expect(await revokeConnection(database.store.db, connectionId, 'user')).not.toBeNull();
       expect(await answerTo(`Bearer ${token}`)).toEqual(REFUSED);
-      expect(await revokeConnection(database.store.tenant, connectionId, 'user')).toBeNull();
+      expect(await revokeConnection(database.store.db, connectionId, 'user')).toBeNull();
     });
 
     test('refuses a token once it is old, and once its connection is', async () => {
@@ -214,15 +214,15 @@ describe('tokens of workers', () => {
     test('refuses a revoked token within two seconds', async () => {
       const { token } = await makeTenant(hosting.api);
       await register(hosting.api, token);
-      const scope = await findWorkerScope(database.store.tenant, hashToken(token));
-      await revokeWorkerToken(database.owner.tenant, scope?.tokenId ?? '');
+      const scope = await findWorkerScope(database.store.db, hashToken(token));
+      await revokeWorkerToken(database.owner.db, scope?.tokenId ?? '');
       clock.now = new Date(clock.now.getTime() + 2_001);
       expect((await answerTo(`Bearer ${token}`))[1]).toBe('AUTH_FAILED');
     });
 
     test('costs one look-up in two seconds', async () => {
       const statements: string[] = [];
-      const store = hosting.open({ onStatement: (_pool, text) => statements.push(text) });
+      const store = hosting.open({ onStatement: (text) => statements.push(text) });
       const api = await hosting.start({ store, now: () => clock.now });
       const { token } = await makeTenant(hosting.api);
       await Promise.all([1, 2, 3].map(() => register(api, token)));
@@ -243,7 +243,7 @@ describe('tokens of workers', () => {
     test('records the last use of a token once a minute when it is used all the time', async () => {
       const { id } = await makeTenant(hosting.api);
       const statements: string[] = [];
-      const store = hosting.open({ onStatement: (_pool, text) => statements.push(text) });
+      const store = hosting.open({ onStatement: (text) => statements.push(text) });
       const api = await hosting.start({ store, now: () => clock.now });
       const token = await makeToken(database.owner, id, null);
       const lastUse = async () => {

@@ -42,7 +42,7 @@ describe('webhooks', () => {
   }
 
   const kept = async (id: string) =>
-    (await openDeliveries(database.store.fleet, 1_000, [])).find((delivery) => delivery.delivery_id === id);
+    (await openDeliveries(database.store.db, 1_000, [])).find((delivery) => delivery.delivery_id === id);
 
   const statusOf = (isValid: boolean, isSigned: boolean): number => {
     if (!isSigned) return 401;

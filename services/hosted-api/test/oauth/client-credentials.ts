@@ -69,7 +69,7 @@ describe('client credentials', () => {
   test('end with their connection, tokens included', async () => {
     const credentials = await credentialsOf(await world.person('acme'));
     const { access } = await tokenFor(credentials);
-    await revokeConnection(database.store.tenant, credentials.id, 'user');
+    await revokeConnection(database.store.db, credentials.id, 'user');
     expect(await world.call(access)).toBe(401);
     const after = await tokenFor(credentials);
     expect([after.status, after.error]).toEqual([401, 'invalid_client']);

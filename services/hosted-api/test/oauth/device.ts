@@ -13,7 +13,7 @@ const CONFIRM = '/account/device/confirm';
 const pipelineCommand = pipelineCommands();
 const { database } = world.hosting;
 
-const connectionsOf = ({ id }: Person) => liveConnectionsOf(database.store.tenant, id);
+const connectionsOf = ({ id }: Person) => liveConnectionsOf(database.store.db, id);
 
 interface Codes {
   device_code: string;
@@ -113,7 +113,7 @@ describe('the device flow', () => {
   test('records one of two decisions that are made at the same time', async () => {
     const { userCode, poll } = await device();
     const refusal = { error: 'access_denied', errorDescription: 'the user refused' };
-    const decide = () => decideDeviceCode(database.store.tenant, userCode.replace('-', ''), refusal);
+    const decide = () => decideDeviceCode(database.store.db, userCode.replace('-', ''), refusal);
     expect((await Promise.all([decide(), decide()])).sort()).toEqual([false, true]);
     expect((await poll()).error).toBe('access_denied');
   });

@@ -71,7 +71,7 @@ test('two replicas prune at the same time', async () => {
     .select('id')
     .where('client_id', '=', clientId)
     .executeTakeFirstOrThrow();
-  await revokeConnection(database.store.tenant, id, 'operator');
+  await revokeConnection(database.store.db, id, 'operator');
   await Promise.all([pruneIn(400 * DAY), pruneIn(400 * DAY)]);
   expect((await counts()).oauth_connections).toBe(0);
 });

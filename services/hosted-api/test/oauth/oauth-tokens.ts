@@ -111,7 +111,7 @@ test('no token outlives a revocation that comes while it is refreshed', async ()
       .executeTakeFirstOrThrow();
     const [answer] = await Promise.all([
       refresh(world, clientId, token),
-      revokeConnection(database.store.tenant, id, 'user', person.id),
+      revokeConnection(database.store.db, id, 'user', person.id),
     ]);
     if (answer.status !== 200) continue;
     expect(await world.call(answer.access)).toBe(401);

@@ -75,7 +75,7 @@ export function testOauth(options: Options = {}, prepare?: (front: Front) => Pro
     fetch: (...args) => hosting.api.fetch(...args),
     browser: () => new Browser(there().url, (...args) => hosting.api.fetch(...args)),
     async person(...organisations) {
-      const { tenant: db } = hosting.database.owner;
+      const { db } = hosting.database.owner;
       const email = `${randomBytes(6).toString('hex')}@example.org`;
       const passwordHash = await hashPassword(PASSWORD);
       const tenantIds = await Promise.all(organisations.map((name) => ensureTenant(db, name)));

@@ -17,7 +17,7 @@ describe('limits of costs', () => {
 
   /** Stores settings as the monitor does when its configuration changes. */
   async function follow(settings: object) {
-    await writeSettings(database.owner.fleet, settings);
+    await writeSettings(database.owner.db, settings);
     await hosting.api.context.settings.loop.tick();
   }
   const claim = () => hosting.api.post('/api/worker/claim', { workerId, taskTypes: WORK }, tenant);

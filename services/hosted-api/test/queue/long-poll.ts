@@ -87,7 +87,7 @@ describe('a claim that waits', () => {
     await inLine(1);
     const second = other.claim(30_000);
     await inLine(2);
-    await database.store.tenant
+    await database.store.db
       .updateTable('workers')
       .set({ draining: true })
       .where('tenant_id', '=', tenant.id)
@@ -147,9 +147,9 @@ describe('a worker that goes away', () => {
     const tenant = await makeTenant(hosting.api);
     const { workerId, claim } = await claimer(tenant);
     await labelIssue(hosting.api, tenant.repo, 7);
-    const issue = await findIssue(database.store.tenant, tenant.id, tenant.repo.id, 7);
+    const issue = await findIssue(database.store.db, tenant.id, tenant.repo.id, 7);
     const task = () =>
-      database.store.tenant
+      database.store.db
         .selectFrom('tasks')
         .select(['status', 'held', 'attempt'])
         .where('tenant_id', '=', tenant.id)
@@ -157,7 +157,7 @@ describe('a worker that goes away', () => {
     const { promise: answerMayGo, resolve: letAnswerGo } = Promise.withResolvers<void>();
     const { promise: locked, resolve: onLocked } = Promise.withResolvers<void>();
     // The claim notes that its worker is busy once it has committed: there it waits for this transaction.
-    const holder = inTransaction(database.store.fleet, async (tx) => {
+    const holder = inTransaction(database.store.db, async (tx) => {
       await tx
         .updateTable('workers')
         .set({ hostname: 'here' })

@@ -56,7 +56,7 @@ describe('credentials of tasks', () => {
   /** A tenant with that repo of the sandbox host, and a worker of it that holds the first task of an issue. */
   async function claimed(on: Hosted, slug = { owner: 'acme', name: 'shop' }) {
     tenants += 1;
-    const id = await ensureTenant(database.owner.tenant, `credentials-${tenants}`);
+    const id = await ensureTenant(database.owner.db, `credentials-${tenants}`);
     const repo = await putRepo(on.owner, id, {
       slug,
       vcsHost: 'sandbox',
@@ -133,7 +133,7 @@ describe('credentials of tasks', () => {
       const late = await say(task, 'credentials');
       database.clock.now = null;
       expect([late.status, late.body.code]).toEqual([409, 'CLAIM_LOST']);
-      const issue = await findIssue(database.store.tenant, tenant.id, tenant.repo.id, 1);
+      const issue = await findIssue(database.store.db, tenant.id, tenant.repo.id, 1);
       const actor = { type: 'operator', id: 'ann', agent: null } as const;
       await actOnIssue(api.owner, { tenantId: tenant.id, issueId: issue?.id ?? 0 }, 'cancel', actor);
       const withdrawn = await say(task, 'credentials');

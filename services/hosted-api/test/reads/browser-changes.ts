@@ -34,7 +34,7 @@ describe('changes for a browser', () => {
   async function sessionOf(userId: number): Promise<{ cookie: string; hash: Buffer }> {
     const value = randomBytes(32).toString('base64url');
     const hash = hashTokenBytes(value);
-    await insertSession(database.store.tenant, hash, userId, 600_000);
+    await insertSession(database.store.db, hash, userId, 600_000);
     return { cookie: `__Host-pipeline_session=${value}`, hash };
   }
 

@@ -27,7 +27,7 @@ describe('isolation of sessions', () => {
 
   const cookieOf = async (userId: number, ttlMs = 600_000): Promise<string> => {
     const value = randomBytes(32).toString('base64url');
-    await insertSession(database.store.tenant, hashTokenBytes(value), userId, ttlMs);
+    await insertSession(database.store.db, hashTokenBytes(value), userId, ttlMs);
     return `__Host-pipeline_session=${value}`;
   };
 

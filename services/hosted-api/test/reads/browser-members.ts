@@ -35,7 +35,7 @@ describe('members of an organisation', () => {
   async function personIn({ tenantId }: Org, role: 'owner' | 'member'): Promise<Person> {
     const minted = await mintConnection(database.owner, { tenantId, role });
     const value = randomBytes(32).toString('base64url');
-    await insertSession(database.store.tenant, hashTokenBytes(value), minted.userId, 600_000);
+    await insertSession(database.store.db, hashTokenBytes(value), minted.userId, 600_000);
     const cookie = `__Host-pipeline_session=${value}`;
     const { body } = await user(cookie);
     return { ...minted, cookie, formToken: body.formToken };

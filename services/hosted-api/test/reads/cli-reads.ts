@@ -112,7 +112,7 @@ describe('reads of the command line', () => {
       expect(await numbers('state=done')).toEqual([4]);
       expect(await numbers('state=open')).toHaveLength(4);
       expect(await numbers('state=planning')).toEqual([]);
-      await aggregateIssueCounts(database.store.tenant, tenant.id, tenant.repo.id);
+      await aggregateIssueCounts(database.store.db, tenant.id, tenant.repo.id);
       expect(await ok(`/api/cli/issues?repo=${slug}&state=done`)).toMatchObject({ page: { total: 1 } });
       expect(await ok(`/api/cli/issues?repo=${slug}&state=analyzing&limit=1`)).toMatchObject({
         page: { total: 3, hasMore: true },
@@ -134,7 +134,7 @@ describe('reads of the command line', () => {
       expect(first.headers.get('cache-control')).toBe('private, no-cache');
       const again = await get(`/api/cli/issues?repo=${slug}`, { 'if-none-match': `"other", W/${tag}` });
       expect([again.status, again.body, again.headers.get('etag')]).toEqual([304, undefined, tag]);
-      await aggregateIssueCounts(database.store.tenant, tenant.id, tenant.repo.id);
+      await aggregateIssueCounts(database.store.db, tenant.id, tenant.repo.id);
       expect((await get(`/api/cli/issues?repo=${slug}`, { 'if-none-match': tag })).status).toBe(304);
       await actOn(1, 'pause');
       const changed = await get(`/api/cli/issues?repo=${slug}`, { 'if-none-match': tag });
@@ -274,9 +274,10 @@ describe('reads of the command line', () => {
     };
     const store = hosting.open({
       readUrl: database.url,
-      onStatement(pool, text) {
+      onStatement(text, session) {
+        const { connectionParameters } = session as { connectionParameters: { application_name: string } };
         // The clock of the tests is set at each checkout.
-        if (!text.includes('set_config')) statements.push(`${pool} ${kindOf(text)}`);
+        if (!text.includes('set_config')) statements.push(`${connectionParameters.application_name} ${kindOf(text)}`);
       },
     });
     const api = await hosting.start({ store });
@@ -285,7 +286,12 @@ describe('reads of the command line', () => {
     for (const [path, data] of Object.entries(reads)) {
       statements.length = 0;
       await readOk(api, `/api/cli/${path}repo=${slug}`, ann.token);
-      expect([path, ...statements]).toEqual([path, 'tenant token', 'tenant right', ...Array(data).fill('read data')]);
+      expect([path, ...statements]).toEqual([
+        path,
+        'test:requests token',
+        'test:requests right',
+        ...Array(data).fill('test:reads data'),
+      ]);
     }
   });
 });

@@ -281,7 +281,7 @@ describe('isolation of connections', () => {
         'a revoked connection',
         async () => {
           const { token, connectionId } = await mint();
-          await revokeConnection(database.store.tenant, connectionId, 'user');
+          await revokeConnection(database.store.db, connectionId, 'user');
           return bearer(token);
         },
       ],

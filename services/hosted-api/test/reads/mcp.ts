@@ -252,7 +252,7 @@ describe('tools of MCP', () => {
       const store = database.open();
       const api = await hosting.start({ store });
       const client = await connect(api);
-      Object.assign(store.quick, { read: null });
+      Object.assign(store, { reads: null });
       const { isError, content } = await client.callTool({ name: 'get_bootstrap', arguments: {} });
       await store.close();
       expect([isError, content]).toEqual([true, [{ type: 'text', text: 'INTERNAL_ERROR: The tool failed.' }]]);

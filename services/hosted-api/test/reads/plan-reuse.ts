@@ -19,7 +19,7 @@ test('no statement of a read is planned again for each request', async () => {
   const reach = { tenantId: tenant.id, repoIds: [tenant.repo.id] };
   const owner = await mintConnection(hosting.database.owner, { tenantId: tenant.id, role: 'owner' });
   const member = await mintConnection(hosting.database.owner, reach);
-  await sql`analyze`.execute(store.tenant);
+  await sql`analyze`.execute(store.db);
   for (const { token } of [owner, member]) {
     for (let round = 0; round < 12; round += 1) {
       await readOk(hosted, '/api/cli/bootstrap', token);
@@ -29,7 +29,7 @@ test('no statement of a read is planned again for each request', async () => {
     }
   }
   const { rows } = await sql<{ name: string; custom: number; generic: number }>`
-    select name, custom_plans as custom, generic_plans as generic from pg_prepared_statements`.execute(store.tenant);
+    select name, custom_plans as custom, generic_plans as generic from pg_prepared_statements`.execute(store.db);
   const often = rows.filter(({ custom, generic }) => custom + generic > 2 * CUSTOM_AT_FIRST);
   expect(often.map(({ name }) => name)).toContain('connections-by-access-tokens');
   expect(often.filter(({ custom }) => custom > CUSTOM_AT_FIRST)).toEqual([]);

@@ -26,7 +26,7 @@ interface Mint {
 }
 
 /** A user with a connection and its access token, straight into the store. */
-export async function mintConnection({ tenant: db }: Store, mint: Mint): Promise<Minted> {
+export async function mintConnection({ db }: Store, mint: Mint): Promise<Minted> {
   const { tenantId, role = 'member', repoIds = [], ttlMs = 600_000 } = mint;
   const { resource = publicAddress(PUBLIC_URL).resource } = mint;
   const email = `user-${randomBytes(6).toString('hex')}@example.org`;

@@ -101,10 +101,11 @@ export function testHosted(options: Options = {}): Hosting {
 
 /** The hosted API on a port, with its own notifications; its loops do not run by themselves. */
 async function startHosted(database: TestDatabase, options: Options): Promise<Hosted> {
-  const { listenUrl = database.url, ...rest } = options;
+  const { listenUrl = database.url, store = database.store, ...rest } = options;
   const notifications = createNotifications({ directUrl: listenUrl, applicationName: 'hosted', log: silentLogger });
   const context = createHostedContext({
-    store: database.store,
+    store,
+    loopStore: store,
     notifications,
     log: silentLogger,
     metrics: createMetrics(),
@@ -176,7 +177,7 @@ export async function makeTenant(
   slug = `acme-${randomBytes(4).toString('hex')}/shop`,
 ): Promise<Tenant> {
   const [login = ''] = slug.split('/');
-  const id = await ensureTenant(engine.store.tenant, `${login}-${randomBytes(4).toString('hex')}`);
+  const id = await ensureTenant(engine.store.db, `${login}-${randomBytes(4).toString('hex')}`);
   const repo = await addRepo({ owner: engine }, id, slug);
   return { id, repo, token: await makeToken(engine.store, id, null) };
 }
@@ -203,7 +204,7 @@ export async function makeToken(
 ): Promise<string> {
   const token = `wrk_at_${randomBytes(32).toString('base64url')}`;
   const tokenHash = createHash('sha256').update(token).digest('hex');
-  await insertWorkerToken(store.tenant, { tenantId, name: 'test', tokenHash, repoIds, taskTypes, expiresAt });
+  await insertWorkerToken(store.db, { tenantId, name: 'test', tokenHash, repoIds, taskTypes, expiresAt });
   return token;
 }
 

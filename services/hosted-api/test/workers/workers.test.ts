@@ -21,7 +21,7 @@ async function claimOne(tenant?: Tenant) {
     (id: string, claimToken: string) =>
     (action: string, more: object = {}) =>
       hosting.api.post(`/api/worker/tasks/${id}/${action}`, { claimToken, ...more }, of);
-  const issue = () => findIssue(database.store.tenant, of.id, of.repo.id, 1);
+  const issue = () => findIssue(database.store.db, of.id, of.repo.id, 1);
   return { tenant: of, workerId, claim, on, issue, task: body.task, say: on(body.task.id, body.task.claimToken) };
 }
 
@@ -348,8 +348,8 @@ describe('the name of a worker', () => {
 
   test('moves to the next token once its own is revoked, and to no third one', async () => {
     const { tenant, workerId, other } = await twoTokens();
-    const scope = await findWorkerScope(database.store.tenant, hashToken(tenant.token));
-    await revokeWorkerToken(database.owner.tenant, scope?.tokenId ?? '');
+    const scope = await findWorkerScope(database.store.db, hashToken(tenant.token));
+    await revokeWorkerToken(database.owner.db, scope?.tokenId ?? '');
     expect((await registerAs(other)).body.workerId).toBe(workerId);
     const third = await makeToken(database.owner, tenant.id, null);
     expect((await registerAs(third)).status).toBe(403);

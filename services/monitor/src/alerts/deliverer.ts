@@ -34,7 +34,7 @@ export class AlertDeliverer {
   }
 
   async #round(engine: Engine): Promise<'again' | undefined> {
-    const due = await dueDeliveries(engine.store.fleet, BATCH);
+    const due = await dueDeliveries(engine.store.db, BATCH);
     for (let at = 0; at < due.length; at += PARALLEL) {
       await Promise.all(due.slice(at, at + PARALLEL).map((row) => this.#deliver(engine, row)));
     }
@@ -43,7 +43,7 @@ export class AlertDeliverer {
 
   async #deliver(engine: Engine, row: DeliveryRow): Promise<void> {
     const { log } = this.#deps;
-    const db = engine.store.tenant;
+    const db = engine.store.db;
     const fields = { channel: row.channel.split(' ')[0], type: row.type, fingerprint: row.fingerprint };
     const channel = engine.settings().alertChannels.find((one) => channelKey(one) === row.channel);
     if (!channel)

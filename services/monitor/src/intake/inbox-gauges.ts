@@ -17,7 +17,7 @@ export function inboxGauges(registry: Registry, store: Store): { refresh(): Prom
   });
   return {
     async refresh() {
-      const { waiting, retrying, lagSeconds } = await inboxBacklog(store.fleet);
+      const { waiting, retrying, lagSeconds } = await inboxBacklog(store.db);
       lag.set(lagSeconds);
       deliveries.set({ status: 'waiting' }, waiting);
       deliveries.set({ status: 'retrying' }, retrying);

@@ -57,7 +57,7 @@ export class RepoPoller {
     const { hostOf } = this.#deps;
     if (!this.#anyDue()) return;
     this.#lookAgain = false;
-    const repos = await enabledRepos(engine.store.fleet);
+    const repos = await enabledRepos(engine.store.db);
     const turns = new Map(
       repos.map((repo) => [keyOf(repo), this.#turns.get(keyOf(repo)) ?? { at: 0, failures: 0, confirmedAt: 0 }]),
     );
@@ -121,7 +121,7 @@ export class RepoPoller {
   }
 
   async #note({ engine, repo: { tenant_id, id } }: Intake, error: string | null): Promise<void> {
-    const db = engine.store.tenant;
+    const db = engine.store.db;
     const { etag, cursor } = await syncStateOf(db, tenant_id, id);
     await saveSyncState(db, tenant_id, id, { etag, cursor, error });
   }

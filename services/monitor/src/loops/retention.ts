@@ -65,37 +65,37 @@ interface Step {
  * @returns whether there may be more to delete. @throws AggregateError with the steps that failed.
  */
 async function retain(engine: Engine, log: Logger): Promise<boolean> {
-  const { fleet } = engine.store;
+  const { db } = engine.store;
   const { eventsDays, messagesDays, runsDays, projectionsDays } = engine.settings().retention;
   const daysOf = (table: PartitionedTable) => (table === 'agent_messages' ? messagesDays : eventsDays);
   const steps: Step[] = [
     ...(Object.keys(PARTITIONED) as PartitionedTable[]).map((table) => ({
       of: `partitions of ${table}`,
-      run: () => renewPartitions(fleet, { table, days: daysOf(table) }, log),
+      run: () => renewPartitions(db, { table, days: daysOf(table) }, log),
     })),
-    { of: 'alerts', run: () => deleteOldAlerts(fleet, ALERTS_KEPT_MS) },
-    { of: 'deliveries of alerts', run: () => deleteOldAlertDeliveries(fleet, ALERTS_KEPT_MS) },
-    { of: 'KPIs', run: () => deleteOldKpis(fleet, KPIS_KEPT_DAYS) },
-    { of: 'configuration reloads', run: () => deleteOldReloads(fleet, PROCESSES_KEPT_MS) },
-    { of: 'problems of loops', run: () => deleteOldLoopProblems(fleet, PROCESSES_KEPT_MS) },
-    { of: 'webhook deliveries', run: () => deleteOldDeliveries(fleet, DELIVERIES_KEPT_MS) },
-    { of: 'worker periods', run: () => deleteOldPeriods(fleet, PERIODS_KEPT_MS) },
-    { of: 'workers', run: () => deleteOldWorkers(fleet, PERIODS_KEPT_MS) },
-    { of: 'invitations', run: () => deleteOldInvitations(fleet, INVITATIONS_KEPT_MS) },
-    { of: 'runs', run: () => deleteOldRuns(fleet, runsDays) },
-    { of: 'checks', run: () => deleteOldChecks(fleet, runsDays) },
-    { of: 'host writes', run: () => deleteOldProjections(fleet, projectionsDays) },
+    { of: 'alerts', run: () => deleteOldAlerts(db, ALERTS_KEPT_MS) },
+    { of: 'deliveries of alerts', run: () => deleteOldAlertDeliveries(db, ALERTS_KEPT_MS) },
+    { of: 'KPIs', run: () => deleteOldKpis(db, KPIS_KEPT_DAYS) },
+    { of: 'configuration reloads', run: () => deleteOldReloads(db, PROCESSES_KEPT_MS) },
+    { of: 'problems of loops', run: () => deleteOldLoopProblems(db, PROCESSES_KEPT_MS) },
+    { of: 'webhook deliveries', run: () => deleteOldDeliveries(db, DELIVERIES_KEPT_MS) },
+    { of: 'worker periods', run: () => deleteOldPeriods(db, PERIODS_KEPT_MS) },
+    { of: 'workers', run: () => deleteOldWorkers(db, PERIODS_KEPT_MS) },
+    { of: 'invitations', run: () => deleteOldInvitations(db, INVITATIONS_KEPT_MS) },
+    { of: 'runs', run: () => deleteOldRuns(db, runsDays) },
+    { of: 'checks', run: () => deleteOldChecks(db, runsDays) },
+    { of: 'host writes', run: () => deleteOldProjections(db, projectionsDays) },
   ];
   return (await handleEach('retention', steps, ({ run }) => run())).includes(true);
 }
 
 async function renewPartitions(
-  fleet: Db,
+  db: Db,
   { table, days }: { table: PartitionedTable; days: number },
   log: Logger,
 ): Promise<void> {
-  const made = await makePartitions(fleet, table, MONTHS_AHEAD);
+  const made = await makePartitions(db, table, MONTHS_AHEAD);
   if (made.length > 0) log.info('partitions created', { table, months: made });
-  const dropped = await dropPartitions(fleet, table, days);
+  const dropped = await dropPartitions(db, table, days);
   if (dropped.length > 0) log.info('partitions dropped', { table, months: dropped });
 }

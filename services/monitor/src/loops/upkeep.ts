@@ -36,7 +36,7 @@ export const releaseCompared = (engine: Engine, log: Logger): Promise<unknown> =
  * started with different ones would hold and release in turns.
  */
 export async function enforceCurrentBudgets(engine: Engine): Promise<'again' | undefined> {
-  const row = await readSettings(engine.store.fleet);
+  const row = await readSettings(engine.store.db);
   const written = Settings.safeParse(row?.body);
   const settings = written.success ? () => written.data : engine.settings;
   return (await enforceBudgets({ ...engine, settings })) ? 'again' : undefined;

@@ -11,7 +11,7 @@ export function writeQueueGauge(registry: Registry, store: Store): { look(): Pro
   });
   return {
     async look() {
-      const counts = await writeQueueByRepo(store.fleet);
+      const counts = await writeQueueByRepo(store.db);
       gauge.reset();
       // Slugs of several tenants may be equal.
       for (const { repo, status, count } of counts) gauge.inc({ repo, status }, count);

@@ -1,23 +1,20 @@
 import { type commonEnv, envInt, envPemKey, envPort } from '@pipeline/runtime';
-import { isDatabaseUrl } from '@pipeline/store';
+import { DatabaseUrl } from '@pipeline/store';
 import { z } from 'zod';
 
-const postgres = z.string().refine(isDatabaseUrl, 'must be a postgres:// address');
 const http = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
 
 /** Variables that the monitor reads from its environment, beside those that every process reads. */
 export const monitorEnv = {
-  DATABASE_URL: postgres
-    .optional()
-    .describe(
-      'Connection URL of the Postgres store; of several servers, separated by commas as in libpq, the primary is used. Without it, routes that require the store return 503.',
-    ),
-  DATABASE_DIRECT_URL: postgres
-    .optional()
-    .describe('Direct connection URL that bypasses a pooler, for LISTEN and advisory locks; default DATABASE_URL.'),
+  DATABASE_URL: DatabaseUrl.optional().describe(
+    'Connection URL of the Postgres store. Without it, routes that require the store return 503.',
+  ),
+  DATABASE_DIRECT_URL: DatabaseUrl.optional().describe(
+    'Direct connection URL that bypasses a pooler, for LISTEN and advisory locks; default DATABASE_URL.',
+  ),
   DATABASE_POOL_SIZE: envInt(2, 500)
     .default(10)
-    .describe('Size of the connection pool for requests; background loops use a quarter more.'),
+    .describe('Size of the connection pool for loops; requests have a quarter more.'),
   PIPELINE_CONFIG: z
     .string()
     .optional()

@@ -27,7 +27,7 @@ export function createLoopWatch({ store, loops, metrics, instance }: Wiring): { 
       // What an earlier process of this name has left is removed by the first round.
       if (troubles.length === 0 && !written) return;
       written = true;
-      await putLoopProblems(store.fleet, `monitor ${instance}`, troubles);
+      await putLoopProblems(store.db, `monitor ${instance}`, troubles);
       written = troubles.length > 0;
     },
   };

@@ -20,7 +20,7 @@ export type Parts = ReturnType<typeof createParts>;
 export function createParts(wiring: Wiring) {
   const { engine, store, hosts, loaded, log, metrics, now, traceEndpoint, lead } = wiring;
   const { registry } = metrics;
-  const deadLetters: DeadLetterCache = new ListCache(() => readDeadLetters(store.fleet), now);
+  const deadLetters: DeadLetterCache = new ListCache(() => readDeadLetters(store.db), now);
   registerDeadLetterGauge(registry, deadLetters);
   const orphans = loaded.config.consistency.orphans ? orphanWatch(engine, hosts, log) : null;
   const consistency = consistencyCache(engine, orphans, now);

@@ -1,7 +1,7 @@
 import type { Readiness } from '@pipeline/contract';
 import type { Engine, HostOf } from '@pipeline/engine';
 import { type Metrics, registerReadGauge } from '@pipeline/runtime';
-import { type Notifications, registerServerGauge, type Store, type StoreWatch } from '@pipeline/store';
+import type { Notifications, StoreWatch } from '@pipeline/store';
 import { hostFinder, hostOfKind } from '../hosts/hosts.ts';
 import { addLoops, type Loop } from '../loops/add-loops.ts';
 import type { LoopSet } from '../loops/loop-set.ts';
@@ -34,8 +34,8 @@ export interface Pipeline
 /** Puts the parts together. Nothing runs and nothing is connected before start(), but for status checks. */
 export function createPipeline(options: PipelineOptions): Pipeline {
   const wiring = wire(options);
-  const { engine, store, notifications, storeWatch, loops } = wiring;
-  registerStoreGauges(options.metrics.registry, storeWatch, store);
+  const { store, requestStore, notifications, storeWatch, loops } = wiring;
+  registerStoreGauge(options.metrics.registry, storeWatch);
   const parts = createParts(wiring);
   const { agents, stream, intake, writers, exporter } = parts;
   const table = loopTable(wiring, parts);
@@ -47,7 +47,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   };
   return {
     ...parts,
-    engine,
+    engine: { ...wiring.engine, store: requestStore },
     feed: stream.feed,
     repos: stream.repos,
     hostOf: hostFinder(options.hosts),
@@ -73,15 +73,14 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       const writes = writers.map(({ executor }) => executor.stop());
       await Promise.all([intake?.stop(), ...writes, agents.restarter.stop(), exporter?.stop()]);
       await notifications.close();
-      await store.close();
+      await Promise.all([store.close(), requestStore.close()]);
     },
   };
 }
 
-function registerStoreGauges(registry: Metrics['registry'], storeWatch: StoreWatch, store: Store): void {
+function registerStoreGauge(registry: Metrics['registry'], storeWatch: StoreWatch): void {
   const help = '1 while the store is reachable and its schema is current.';
   registerReadGauge(registry, 'svc_store_connected', help, () => (storeWatch.isConnected ? 1 : 0));
-  registerServerGauge(registry, store);
 }
 
 /** Returns the readiness of a monitor for traffic; `null` = no store is configured, so none is needed. */

@@ -129,14 +129,14 @@ function configRouteOf({ env, config, pipeline, variables, dashboard }: ConfigRo
   return {
     summary: () => ({
       config,
-      database: placeOf(env.DATABASE_URL, env.DATABASE_POOL_SIZE, pipeline?.engine.store.server),
+      database: placeOf(env.DATABASE_URL, env.DATABASE_POOL_SIZE),
       connected: pipeline?.storeWatch.isConnected ?? false,
       isSet: (variable) => Boolean(variables[variable]),
       agents: dashboard.agents(),
       uptime: (now().getTime() - startedAt) / 1_000,
     }),
-    reports: async () => (pipeline ? reloadReports(pipeline.engine.store.tenant) : []),
-    repos: async () => (pipeline ? enabledReposWithTenant(pipeline.engine.store.fleet) : []),
+    reports: async () => (pipeline ? reloadReports(pipeline.engine.store.db) : []),
+    repos: async () => (pipeline ? enabledReposWithTenant(pipeline.engine.store.db) : []),
   };
 }
 

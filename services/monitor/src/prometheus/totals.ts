@@ -49,12 +49,12 @@ export function createTotals(registry: Registry, store: Store): { refresh(): Pro
   let from: string | null = null;
   return {
     async refresh() {
-      const { fleet } = store;
-      put(counters, await metricTotals(fleet));
-      const to = await storeNow(fleet);
+      const { db } = store;
+      put(counters, await metricTotals(db));
+      const to = await storeNow(db);
       for (const seconds of await claims.look(to)) wait.observe(seconds);
       if (from !== null) {
-        for (const { task_type, seconds } of await endedRuns(fleet, { from, to, agents }))
+        for (const { task_type, seconds } of await endedRuns(db, { from, to, agents }))
           run.observe({ task_type }, seconds);
       }
       from = to;
@@ -102,7 +102,7 @@ export class FreshClaims {
   /** @param now the store's. @returns how long the task of each waited, in seconds; nothing at the first look. */
   async look(now: string): Promise<number[]> {
     const before = new Date(Date.parse(now) - OVERLAP_MS).toISOString();
-    const found = await claimsSince(this.#store.fleet, { from: this.#from ?? before, agents: this.#agents });
+    const found = await claimsSince(this.#store.db, { from: this.#from ?? before, agents: this.#agents });
     const seen = this.#seen;
     this.#seen = new Set(found.map(({ id }) => id));
     this.#from = before;

@@ -60,7 +60,7 @@ async function messagesFor(
   const key = await findIfKnown(engine, { ...wanted, number: Number(wanted.issue) });
   if (key === null) return [];
   const filter = { issueId: key.issueId, taskId: wanted.taskId, invocation: wanted.invocation };
-  return messagesOfIssue(engine.store.read, key.tenantId, filter, { ...page, withTools: wanted.include === 'tools' });
+  return messagesOfIssue(engine.store.reads, key.tenantId, filter, { ...page, withTools: wanted.include === 'tools' });
 }
 
 type Shown = AnswerOf<typeof listAgentMessages>['body']['items'][number];

@@ -19,7 +19,7 @@ const MOST = 500;
 export const projectionHandlers = (deps: () => { engine: Engine }): Handlers => ({
   listProjections: async ({ query }) => {
     const statuses = query.status === undefined ? OPEN : [query.status];
-    const projections = await listProjections(deps().engine.store.fleet, statuses, MOST);
+    const projections = await listProjections(deps().engine.store.db, statuses, MOST);
     return { status: 200, body: { projections } };
   },
   retryProjection: async ({ params, body, identity }) => {

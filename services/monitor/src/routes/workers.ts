@@ -15,12 +15,12 @@ type Handlers = HandlersOf<typeof workerOperationRoutes, Authentication>;
 export const workerHandlers = (deps: () => { engine: Engine }): Handlers => ({
   listWorkers: async () => {
     const { store, settings } = deps().engine;
-    const all = await workersOnFloor(store.fleet, settings());
+    const all = await workersOnFloor(store.db, settings());
     return { status: 200, body: { items: all.filter(isThere).map(entryOf), snapshot: true } };
   },
   workerFloor: async () => {
     const { store, settings } = deps().engine;
-    return { status: 200, body: { items: await readFloor(store.fleet, settings()), snapshot: true } };
+    return { status: 200, body: { items: await readFloor(store.db, settings()), snapshot: true } };
   },
   drainWorker: async ({ params, body, identity }) => {
     await drainWorker(deps().engine, params.id, body.drain, actorOf(identity, body.reason));

@@ -1,6 +1,6 @@
 import type { AnswerOf, configRoutes } from '@pipeline/contract';
 import type { ConfigReloadOutcome, Settings } from '@pipeline/domain';
-import { type ReloadReport, type RepoWithTenant, type ServerInUse, Servers } from '@pipeline/store';
+import type { ReloadReport, RepoWithTenant } from '@pipeline/store';
 import type { AgentSnapshot } from '../workers/agents.ts';
 import type { LoadedConfig } from './config.ts';
 import type { ConfigInForce } from './config-in-force.ts';
@@ -30,18 +30,10 @@ export interface SummaryParts {
   uptime: number;
 }
 
-/**
- * A database address without its user, password and database; of several servers, the one in use, or the first one
- * before any connection.
- */
-export function placeOf(
-  databaseUrl: string | undefined,
-  poolSize: number,
-  server: ServerInUse | null = null,
-): DatabasePlace {
+/** A database address without its user, password and database. */
+export function placeOf(databaseUrl: string | undefined, poolSize: number): DatabasePlace {
   if (databaseUrl === undefined) return { host: null, port: 5432, poolSize };
-  if (server !== null) return { host: server.host || null, port: server.port, poolSize };
-  const { hostname, port } = new URL(new Servers(databaseUrl).url);
+  const { hostname, port } = new URL(databaseUrl);
   return { host: decodeURIComponent(hostname) || null, port: port === '' ? 5432 : Number(port), poolSize };
 }
 

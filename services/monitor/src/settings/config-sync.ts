@@ -66,8 +66,8 @@ export class ConfigSync {
     if (!slug) return true;
     const host = config.vcs ? hosts.find(({ kind }) => kind === config.vcs) : hosts[0];
     const found = await this.#ask(host, slug);
-    const tenantId = await ensureTenant(engine.store.tenant, config.tenant);
-    const moved = await repoFormerlyAt(engine.store.tenant, tenantId, slug);
+    const tenantId = await ensureTenant(engine.store.db, config.tenant);
+    const moved = await repoFormerlyAt(engine.store.db, tenantId, slug);
     if (moved && moved.host_id !== found?.id) return this.#leave(config, moved, found);
     await this.#put(tenantId, config, { slug, host, found });
     return found !== null || !host;

@@ -40,10 +40,10 @@ export class SettingsSync {
     const { unwritten } = config;
     if (unwritten === null) return;
     const body: unknown = JSON.parse(JSON.stringify(unwritten));
-    const row = await readSettings(engine.store.tenant);
+    const row = await readSettings(engine.store.db);
     if (isDeepStrictEqual(row?.body, body)) this.#version = row?.version ?? null;
     else {
-      this.#version = await writeSettings(engine.store.tenant, body);
+      this.#version = await writeSettings(engine.store.db, body);
       ringSettings();
       log.info('settings written', { version: this.#version, source: config.running.source });
     }
@@ -60,7 +60,7 @@ export class SettingsSync {
 
   async #follow(): Promise<void> {
     const { engine, config, log } = this.#deps;
-    const row = await readSettings(engine.store.tenant);
+    const row = await readSettings(engine.store.db);
     if (!row || row.version === this.#version) return;
     const parsed = Settings.safeParse(row.body);
     if (parsed.success) config.follow(parsed.data);

@@ -17,7 +17,7 @@ const HEARTBEAT_MS = 30_000;
 const RETRY = 'retry: 3000\n\n';
 
 export interface EventFeedDeps {
-  store: Pick<Store, 'fleet'>;
+  store: Pick<Store, 'db'>;
   /** Seconds since the start of the process. */
   uptime: () => number;
   now: () => Date;
@@ -86,16 +86,16 @@ export class EventFeed {
     numbered: readonly StreamEvent[] = [],
     isDue: boolean = numbered.length === 0,
   ): Promise<'again' | undefined> {
-    const { fleet } = this.#deps.store;
+    const { db } = this.#deps.store;
     if (this.#last === null) {
-      const head = await streamHead(fleet);
+      const head = await streamHead(db);
       // One more than is replayed, so that the window shows whether it is all there was.
-      this.#window.push(this.#frames(await newestFacts(fleet, head, REPLAYED + 1)));
+      this.#window.push(this.#frames(await newestFacts(db, head, REPLAYED + 1)));
       this.#last = head;
     }
     if (!isDue && numbered.length === 0) return undefined;
     const isNext = !isDue && numbered[0]?.id === this.#last + 1;
-    const events = isNext ? numbered : await streamAfter(fleet, this.#last);
+    const events = isNext ? numbered : await streamAfter(db, this.#last);
     const isBehind = events.length === STREAM_BATCH;
     if (events.length > 0) this.#last = this.#publish(events, this.#last);
     if (!isBehind) this.#verify(this.#last);
@@ -137,7 +137,7 @@ export class EventFeed {
   async beat(isConnected: boolean): Promise<boolean> {
     const now = this.#deps.now();
     if (this.#last === null || now.getTime() - this.#lastBeat < HEARTBEAT_MS) return false;
-    if (isConnected) return sequenceHeartbeat(this.#deps.store.fleet, HEARTBEAT_MS);
+    if (isConnected) return sequenceHeartbeat(this.#deps.store.db, HEARTBEAT_MS);
     const at = now.toISOString();
     const frames = this.#frames([{ id: this.#last, tenantId: 0, type: 'heartbeat', data: {}, at }]);
     this.#hand(frames.map((frame) => ({ ...frame, isRepeat: true })));
@@ -153,7 +153,7 @@ export class EventFeed {
     const last = this.#running();
     // Another replica may be ahead of this one.
     const isUnknown =
-      lastEventId !== null && lastEventId > last && lastEventId > (await streamHead(this.#deps.store.fleet));
+      lastEventId !== null && lastEventId > last && lastEventId > (await streamHead(this.#deps.store.db));
     return { after: isUnknown ? null : lastEventId, isUnknown, isVerified: true };
   }
 

@@ -22,7 +22,7 @@ interface StreamDeps {
 export function createStream({ engine, store, notifications, loops, metrics, now }: Wiring) {
   const startedAt = now().getTime();
   const feed = new EventFeed({ store, now, uptime: () => (now().getTime() - startedAt) / SECOND_MS });
-  const repos = new PolledValue(() => enabledReposWithTenant(store.fleet), now);
+  const repos = new PolledValue(() => enabledReposWithTenant(store.db), now);
   const follower = new StreamLoop({ engine, feed });
   notifications.on(
     'svc_stream',
@@ -56,7 +56,7 @@ export class StreamLoop {
   /** @returns 'again' when there may be more. */
   async tick(): Promise<'again' | undefined> {
     const { engine, feed } = this.#deps;
-    const numbered = await sequenceStream(engine.store.fleet);
+    const numbered = await sequenceStream(engine.store.db);
     if (numbered.length > 0) engine.notify('svc_stream', NUMBERED);
     const more = await feed.tick(numbered, this.#isDue());
     return numbered.length === STREAM_BATCH ? 'again' : more;

@@ -54,11 +54,11 @@ export class RunExporter {
   /** Exports one batch. @returns whether there may be more to send now. @throws errors of the store. */
   async exportNext(store: Store): Promise<boolean> {
     if (this.#deps.now().getTime() < this.#notBefore) return false;
-    const runs = await nextFinishedRuns(store.fleet, { settledMs: SETTLED_MS, limit: BATCH });
+    const runs = await nextFinishedRuns(store.db, { settledMs: SETTLED_MS, limit: BATCH });
     const last = runs?.at(-1);
     if (!runs || !last) return false;
     if (!(await this.#send(runs))) return false;
-    await moveTraceCursor(store.fleet, last);
+    await moveTraceCursor(store.db, last);
     return runs.length === BATCH;
   }
 

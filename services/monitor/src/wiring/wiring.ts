@@ -4,6 +4,7 @@ import type { Logger, Metrics } from '@pipeline/runtime';
 import {
   createNotifications,
   type Notifications,
+  openLoopStore,
   openStore,
   type Store,
   type StoreOptions,
@@ -42,8 +43,12 @@ export interface PipelineOptions {
 export interface Wiring extends PipelineOptions {
   /** Configuration at the start of the process; keys that a reload defers are read from here. */
   loaded: LoadedConfig;
+  /** Pool of the loops. */
   store: Store;
+  /** Pool of the routes: loops that wait for a slow store do not use it up. */
+  requestStore: Store;
   notifications: Notifications;
+  /** Engine of the loops. */
   engine: Engine;
   storeWatch: StoreWatch;
   loops: LoopSet;
@@ -56,12 +61,16 @@ export interface Wiring extends PipelineOptions {
 /** Nothing runs and nothing is connected yet. */
 export function wire(options: PipelineOptions): Wiring {
   const { config, log, metrics, now } = options;
-  const store = openStore({
+  const connecting = {
     databaseUrl: options.databaseUrl,
     applicationName: 'monitor',
-    poolSize: options.poolSize,
     clock: options.clock,
-    onConnectionError: (error) => log.warn('connection to the store broke', { error }),
+    onConnectionError: (error: Error) => log.warn('connection to the store broke', { error }),
+  };
+  const store = openLoopStore({ ...connecting, poolSize: options.poolSize });
+  const requestStore = openStore({
+    ...connecting,
+    poolSize: Math.max(2, Math.ceil(options.poolSize / 4)),
   });
   const notifications = createNotifications({
     directUrl: options.directUrl,
@@ -69,13 +78,14 @@ export function wire(options: PipelineOptions): Wiring {
     holder: options.instance,
     log,
   });
-  const storeWatch = new StoreWatch({ store, log, metrics: metrics.loops, now });
+  const storeWatch = new StoreWatch({ store: requestStore, log, metrics: metrics.loops, now });
   const loops = new LoopSet({ storeWatch, log, metrics: metrics.loops, now });
   config.onChange(() => loops.wakeAll());
   return {
     ...options,
     loaded: config.running,
     store,
+    requestStore,
     notifications,
     engine: {
       ...engineOn(store, notifications, config),

@@ -58,7 +58,7 @@ export class AgentRestarter {
   /** Cost: one read of a row per agent; more only where something is to be done. */
   async tick(): Promise<void> {
     const { engine, lead } = this.#deps;
-    this.#rows = await agentRestarts(engine.store.fleet);
+    this.#rows = await agentRestarts(engine.store.db);
     await lead.run(engine, (leading) => this.#round(leading));
   }
 

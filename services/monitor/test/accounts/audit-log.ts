@@ -30,7 +30,7 @@ describe('the audit log of the API', () => {
 
   async function log(minute: number, entry: { actor: string; action: string; subject: string; reason?: string }) {
     database.clock.now = at(minute);
-    await inTransaction(database.store.tenant, (tx) =>
+    await inTransaction(database.store.db, (tx) =>
       insertAuditEntry(tx, {
         actorType: 'operator',
         actorId: entry.actor,

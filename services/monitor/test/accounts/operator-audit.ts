@@ -38,7 +38,7 @@ describe('the audit of operators', () => {
   beforeAll(async () => {
     bench = await makeBench(database.store, 'Acme/Shop');
     const deadLetters = new ListCache(
-      () => readDeadLetters(database.store.fleet),
+      () => readDeadLetters(database.store.db),
       () => new Date(),
     );
     await newItem('successor', 'approved', SUCCESSOR);
@@ -59,9 +59,7 @@ describe('the audit of operators', () => {
     await put({ state: 'human-review-ready', plan: 'Do it.', plan_version: 1, plan_status: 'pending' });
     const plan = { version: 1, editsVersion: null, authorType: 'agent' as const, author: 'planner' };
     const key = { tenantId: bench.tenantId, issueId };
-    await inTransaction(database.store.tenant, (tx) =>
-      insertPlan(tx, key, { ...plan, body: 'Do it.', plannedFiles: [] }),
-    );
+    await inTransaction(database.store.db, (tx) => insertPlan(tx, key, { ...plan, body: 'Do it.', plannedFiles: [] }));
     return onIssue(`plan/${answer}`)();
   };
   const projection = async () => {
@@ -76,9 +74,7 @@ describe('the audit of operators', () => {
   async function newFinding(): Promise<string> {
     const owner = { runId: 1, repoId: bench.repo.id, issueId, prId: null, prNumber: null, agent: 'reviewer' };
     const found = agentFinding({ title: `Finding of ${'x'.repeat(number)}` });
-    const [kept] = await inTransaction(database.store.tenant, (tx) =>
-      recordFindings(tx, bench.tenantId, owner, [found]),
-    );
+    const [kept] = await inTransaction(database.store.db, (tx) => recordFindings(tx, bench.tenantId, owner, [found]));
     return kept?.id ?? '';
   }
   async function newItem(title: string, status: string, id?: string): Promise<string> {
@@ -103,7 +99,7 @@ describe('the audit of operators', () => {
     values (${bench.tenantId}, ${kind}, ${bench.repo.id}, ${child}, ${bench.repo.id}, ${parent})`.execute(database.db);
   const proposed = async () => {
     const key = { tenantId: bench.tenantId, repoId: bench.repo.id };
-    return propose(bench, [], { parentVersion: await activeSnapshotVersion(database.store.tenant, key) });
+    return propose(bench, [], { parentVersion: await activeSnapshotVersion(database.store.db, key) });
   };
   const TRACK = { repo: 'acme/shop', name: 'tests' };
   const onTrack = (path: string) => async () => {

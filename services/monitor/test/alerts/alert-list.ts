@@ -29,7 +29,7 @@ describe('the list of alerts', () => {
     const engine = engineOn(database.store);
     for (const [index, { tenant, ...alert }] of RAISED.entries()) {
       database.clock.now = new Date(START + index * 1_000);
-      const tenantId = await ensureTenant(database.store.tenant, tenant);
+      const tenantId = await ensureTenant(database.store.db, tenant);
       await inTenant(engine, tenantId, (unit) =>
         raiseAlert(unit, { ...alert, message: `${tenant} ${alert.fingerprint}` }),
       );

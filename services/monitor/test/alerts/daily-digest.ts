@@ -174,7 +174,7 @@ describe('the daily digest', () => {
     select ${bench.tenantId}::bigint, gen_random_uuid(), gen_random_uuid(), ${bench.repo.id}::bigint, ${issueId}::bigint, 8,
       'analyze', 0, 'analyzer', 'w', 'slack/' || n, 'failed', svc_now() - interval '1 hour', svc_now(), svc_now(),
       'a <b> & c is' || chr(10) || 'broken', 'a1b2c3d4e5f60718'
-    from generate_series(1, 3) n`.execute(database.store.tenant);
+    from generate_series(1, 3) n`.execute(database.store.db);
     await round();
     const { text, blocks } = bodies()[0];
     expect(text).toMatch(

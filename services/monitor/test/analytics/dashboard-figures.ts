@@ -196,7 +196,7 @@ describe('the dashboard', () => {
     });
 
     test('repos of one name are distinguished by their tenant', async () => {
-      const other = await ensureTenant(database.store.tenant, 'other');
+      const other = await ensureTenant(database.store.db, 'other');
       const repo = {
         slug: { owner: 'acme', name: 'shop' },
         vcsHost: 'sandbox' as const,
@@ -226,7 +226,7 @@ describe('the dashboard', () => {
 
   describe('status', () => {
     const raise = (severity: 'info' | 'warning' | 'critical', fingerprint: string = severity) =>
-      inTransaction(database.store.tenant, (tx) =>
+      inTransaction(database.store.db, (tx) =>
         upsertAlert(tx, env.bench.tenantId, {
           severity,
           detector: 'queue_age',

@@ -30,7 +30,7 @@ describe('timelines of the dashboard', () => {
   beforeEach(async () => {
     at(0);
     await sql`truncate issues, issue_list, issue_events, transitions cascade`.execute(database.db);
-    const store = database.open({ onStatement: (_pool, text) => statements.push(text) });
+    const store = database.open({ onStatement: (text) => statements.push(text) });
     const engine = { ...bench.engine, store, settings: () => DEFAULT_SETTINGS };
     const counts = new PolledValue(() => readCounts(engine), now);
     const live = new PolledValue(() => readLive(engine), now);
@@ -144,7 +144,7 @@ describe('timelines of the dashboard', () => {
   });
 
   test('gives an issue of another repo with the same number the key owner/repo#N', async () => {
-    const other = await ensureTenant(database.store.tenant, 'other');
+    const other = await ensureTenant(database.store.db, 'other');
     const repo = await putRepo(bench.engine, other, {
       slug: { owner: 'acme', name: 'tools' },
       vcsHost: 'sandbox',

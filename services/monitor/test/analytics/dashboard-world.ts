@@ -70,7 +70,7 @@ export function testDashboard(database: TestDatabase) {
     Object.assign(env, { connected: true, fresh: true, agents: [] });
     for (const table of EMPTIED) await sql`delete from ${sql.table(table)}`.execute(database.db);
     await sql`update workers set left_at = svc_now()`.execute(database.db);
-    const store = database.open({ onStatement: (_pool, text) => env.statements.push(text) });
+    const store = database.open({ onStatement: (text) => env.statements.push(text) });
     const settings = { ...DEFAULT_SETTINGS, costLimits: { ...DEFAULT_SETTINGS.costLimits, dailyUsd: 10 } };
     const engine = { ...env.bench.engine, store, settings: () => settings };
     polls = {

@@ -88,7 +88,7 @@ describe('figures of a history', () => {
     const property = fc.asyncProperty(ways, async ({ seed, aggregations }) => {
       await clearHistory(database.db);
       const history = await simulateHistory(database.db, { ...SIZE, seed, aggregated: aggregations === null });
-      for (let round = 0; round < (aggregations ?? 0); round += 1) await aggregateRollups(database.store.fleet);
+      for (let round = 0; round < (aggregations ?? 0); round += 1) await aggregateRollups(database.store.db);
       const all = await readRows(database.db);
       const [repo] = history.repos;
       const idsOf = (tenant: string) => history.repos.filter((one) => one.tenant === tenant).map(({ id }) => id);
@@ -120,7 +120,7 @@ describe('figures of a history', () => {
     const before = await Promise.all(all.map((path) => get(path)));
     let aggregating = true;
     const aggregations = (async () => {
-      while ((await aggregateRollups(database.store.fleet)).more);
+      while ((await aggregateRollups(database.store.db)).more);
       aggregating = false;
     })();
     for (let round = 0; aggregating || round < 2; round += 1) {
@@ -137,7 +137,7 @@ describe('figures of a history', () => {
         const rows = await readRows(database.db);
         const since = new Date(Math.floor((NOW - 7 * DAY_MS) / HOUR_MS) * HOUR_MS + 20 * 60_000);
         const medians = await medianDwellTimes(
-          database.store.fleet,
+          database.store.db,
           { tenantId: null, repoId: null },
           { since, exactUpTo: 10 },
         );

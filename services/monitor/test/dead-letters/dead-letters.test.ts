@@ -26,7 +26,7 @@ let issue = 0;
 
 async function serve(store: Store) {
   deadLetters = new ListCache(
-    () => readDeadLetters(store.fleet),
+    () => readDeadLetters(store.db),
     () => POLLED,
   );
   ({ call, close, storeWatch } = await serveConnected({ engine: { ...bench.engine, store }, deadLetters }));
@@ -52,7 +52,7 @@ interface Listed {
   polledAt: string | null;
 }
 const stateOf = async (number: number) =>
-  (await findIssue(database.store.tenant, bench.tenantId, bench.repo.id, number))?.state;
+  (await findIssue(database.store.db, bench.tenantId, bench.repo.id, number))?.state;
 const idsOf = ({ items }: Listed) => items.map(({ id }) => id);
 
 describe('list', () => {
@@ -100,7 +100,7 @@ describe('list', () => {
 
   test('costs the store nothing', async () => {
     const statements: string[] = [];
-    const store = database.open({ onStatement: (_pool, text) => statements.push(text) });
+    const store = database.open({ onStatement: (text) => statements.push(text) });
     await close();
     await serve(store);
     await deadLetters.refresh();
@@ -177,7 +177,7 @@ describe('resolve', () => {
     expect((await call('POST', `/api/dead-letters/${id}/resolve`)).json).toEqual({ ok: true });
     expect(idsOf(await list())).toEqual([]);
     expect(await stateOf(issue)).toBe('analyzing');
-    const row = await database.store.tenant
+    const row = await database.store.db
       .selectFrom('dead_letters')
       .selectAll()
       .where('tenant_id', '=', bench.tenantId)

@@ -372,7 +372,7 @@ describe('a repository that moves', () => {
   }
 
   async function why() {
-    const found = await issueWhy(database.store.tenant, operatorScope(bench.repo), slug, number);
+    const found = await issueWhy(database.store.db, operatorScope(bench.repo), slug, number);
     return found?.issue?.repoUnavailable;
   }
 

@@ -251,7 +251,7 @@ describe('actions on many issues', () => {
     test('an issue that moved on before its turn is left alone', async () => {
       const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
       const { promise: locked, resolve: onLocked } = Promise.withResolvers<void>();
-      const holder = inTransaction(database.store.tenant, async (tx) => {
+      const holder = inTransaction(database.store.db, async (tx) => {
         const row = await lockIssue(tx, bench.tenantId, ids[1] ?? 0);
         onLocked();
         await held;

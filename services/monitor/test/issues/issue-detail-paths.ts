@@ -75,7 +75,7 @@ describe('paths of an issue', () => {
   });
 
   test('requires the tenant when several tenants have the repo', async () => {
-    const other = await ensureTenant(database.store.tenant, 'other');
+    const other = await ensureTenant(database.store.db, 'other');
     const { slug } = { slug: { owner: 'Acme', name: 'Shop' } };
     const repo = { slug, vcsHost: 'sandbox' as const, cloneUrl: '', defaultBranch: 'main', setupCommand: null };
     await putRepo(bench.engine, other, { ...repo, poolSize: null, installationId: null, enabled: true });

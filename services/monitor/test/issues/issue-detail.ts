@@ -55,7 +55,7 @@ describe('the detail of an issue', () => {
     return run.id;
   };
   const retro = (summary: string) =>
-    inTransaction(database.store.tenant, (tx) =>
+    inTransaction(database.store.db, (tx) =>
       insertRetrospective(
         tx,
         bench.tenantId,

@@ -35,7 +35,7 @@ describe('the search of issues', () => {
     const { engine, tenantId } = bench;
     if (state === 'done') await actOnIssue(engine, { tenantId, issueId }, 'cancel', OLGA);
     else if (state) await transitionIssue(engine, { tenantId, issueId }, state, OLGA);
-    await inTransaction(database.store.tenant, async (tx) => {
+    await inTransaction(database.store.db, async (tx) => {
       await updateIssue(tx, tenantId, issueId, { title });
       await refreshIssueList(tx, tenantId, [issueId], false);
     });
@@ -48,7 +48,7 @@ describe('the search of issues', () => {
     const bench = async (tenant: number, owner: string, name: string): Promise<Bench> => {
       return { ...shop, tenantId: tenant, repo: await repoOf(engine, tenant, owner, name) };
     };
-    const other = await ensureTenant(database.store.tenant, 'other');
+    const other = await ensureTenant(database.store.db, 'other');
     const [till, namesake] = [await bench(tenantId, 'acme', 'till'), await bench(other, 'acme', 'shop')];
     await enter(shop, 1, 'The checkout loses carts', 'planning');
     await enter(till, 7, 'Print 100% of the receipt', 'failure-blocked');
@@ -172,7 +172,7 @@ describe('the search of issues', () => {
           .values([check, { ...check, sha: 'older', state: 'failure' }])
           .execute();
       }
-      await inTransaction(database.store.tenant, (tx) => refreshIssueList(tx, tenant_id, [issueId], false));
+      await inTransaction(database.store.db, (tx) => refreshIssueList(tx, tenant_id, [issueId], false));
       const [found] = (await find('?q=1&repo=acme/shop&tenant=default')).items as unknown as Record<string, unknown>[];
       expect(found).toMatchObject({ issueNumber: 1, prNumber: 70, checks: wanted });
       await db.updateTable('pull_requests').set({ state: 'closed' }).execute();

@@ -14,7 +14,7 @@ describe('plans of an issue', () => {
     number += 1;
     const issueId = await admit(bench, number);
     const origin = { version: 1, editsVersion: null, authorType: 'agent' as const, author: 'planner' };
-    await inTransaction(database.store.tenant, async (tx) => {
+    await inTransaction(database.store.db, async (tx) => {
       const plan = { plan: '# Steps', plan_version: 1, plan_status: 'pending' as const };
       await updateIssue(tx, bench.tenantId, issueId, { state: 'human-review-ready', ...plan });
       const key = { tenantId: bench.tenantId, issueId };

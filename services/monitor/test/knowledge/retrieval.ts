@@ -11,7 +11,7 @@ async function map(files = FILES): Promise<void> {
   const repo = { tenantId: world.bench.tenantId, repoId: world.bench.repo.id };
   const mapped = files.map((path) => ({ path, language: null, size: 1, sha: null, summary: null }));
   const symbols = [{ path: 'src/ledger/book.ts', name: 'bookRefund', kind: 'function', line: 3 }];
-  await inTransaction(world.database.store.tenant, (tx) =>
+  await inTransaction(world.database.store.db, (tx) =>
     replaceRepoFiles(
       tx,
       repo,

@@ -59,7 +59,7 @@ describe('budgets', () => {
   test('the limits that were written for all hold and release, not those of this process; a retry changes nothing', async () => {
     const bench = await makeBench(database.store, 'acme/shop');
     await admit(bench, 1);
-    await inTransaction(database.store.tenant, (tx) =>
+    await inTransaction(database.store.db, (tx) =>
       insertCostEvents(
         tx,
         { tenantId: bench.tenantId, runId: 1, repoId: bench.repo.id, issueId: null, agent: 'developer' },
@@ -70,7 +70,7 @@ describe('budgets', () => {
     const held = async () => (await database.db.selectFrom('tasks').select('held').executeTakeFirst())?.held;
     await tick();
     expect(await held()).toBeNull();
-    await writeSettings(database.store.fleet, { costLimits: { dailyUsd: 5 } });
+    await writeSettings(database.store.db, { costLimits: { dailyUsd: 5 } });
     await tick();
     expect(await held()).toBe('budget');
 
@@ -81,7 +81,7 @@ describe('budgets', () => {
     await close();
     expect(await held()).toBe('budget');
 
-    await writeSettings(database.store.fleet, { costLimits: { dailyUsd: 6 } });
+    await writeSettings(database.store.db, { costLimits: { dailyUsd: 6 } });
     await tick();
     expect(await held()).toBeNull();
   });

@@ -61,7 +61,7 @@ describe('a leader that was fenced', () => {
     await database.db.deleteFrom('projections').execute();
     const action = { type: 'updateComment', body: 'Status', marker: 'status' } as const;
     const at = { repoId: bench.repo.id, issueId, issueNumber: number, clientType: 'sandbox' };
-    await inTransaction(database.store.tenant, (tx) =>
+    await inTransaction(database.store.db, (tx) =>
       insertProjections(tx, bench.tenantId, [{ ...at, action, idempotencyKey: `status-${now().toISOString()}` }]),
     );
     return number;
@@ -93,7 +93,7 @@ describe('a leader that was fenced', () => {
     const lead = new Lead(frozen, 'another');
     const first = await lead.hold();
     elapsed += IDLE_SESSION_TIMEOUT_MS;
-    expect(() => first && fencedBy(bench.engine, first).store.tenant).toThrow('leadership of another has ended');
+    expect(() => first && fencedBy(bench.engine, first).store.db).toThrow('leadership of another has ended');
     const second = await lead.hold();
     expect([first?.epoch, second?.epoch]).toEqual([1, 2]);
     expect([first?.signal.aborted, first?.isHeld(), second?.isHeld()]).toEqual([true, false, true]);

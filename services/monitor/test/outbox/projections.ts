@@ -81,7 +81,7 @@ describe('the executor of writes', () => {
 
   async function queue(number: number, ...actions: ProjectionAction[]): Promise<void> {
     const id = (await issueId(number)) ?? 0;
-    await inTransaction(database.store.tenant, (tx) =>
+    await inTransaction(database.store.db, (tx) =>
       insertProjections(
         tx,
         bench.tenantId,

@@ -287,7 +287,7 @@ describe('overload', () => {
     const pause = () => call('POST', '/api/issues/Acme/Shop/1/pause');
     const db = database.open({ idleInTransactionMs: 60_000 });
     cleanups.push(() => db.close());
-    await db.fleet.transaction().execute(async (tx) => {
+    await db.db.transaction().execute(async (tx) => {
       await sql`lock table repos in access exclusive mode`.execute(tx);
       const answers = await Promise.all(Array.from({ length: 20 }, pause));
       expect(answers.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual(

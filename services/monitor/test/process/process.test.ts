@@ -157,7 +157,7 @@ describe('a start that cannot be ends with 78 and one line for each problem', ()
       'monitor: GITHUB_APP_PRIVATE_KEY: must be the PEM of an RSA private key',
     ]);
     expect(await refused({ DATABASE_URL: 'mysql://x', PORT: 'http' })).toEqual([
-      'monitor: DATABASE_URL: must be a postgres:// address',
+      'monitor: DATABASE_URL: must be a postgres:// URL',
       expect.stringContaining('monitor: PORT: must be a whole number'),
     ]);
   });

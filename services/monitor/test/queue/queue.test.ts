@@ -123,7 +123,7 @@ describe('waits of the queue', () => {
   const at = (seconds: number): void => {
     database.clock.now = new Date(start0 + seconds * 1_000);
   };
-  const look = async () => (await claims.look(await storeNow(database.store.fleet))).toSorted((a, b) => a - b);
+  const look = async () => (await claims.look(await storeNow(database.store.db))).toSorted((a, b) => a - b);
 
   const take = () => claimAs(workerId, bench, 'analyze');
 

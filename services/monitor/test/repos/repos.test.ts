@@ -201,7 +201,7 @@ describe('disabled repositories', () => {
       blocked: [(issues as unknown[]).length, total],
       tasks: [(tasks as unknown[]).length, (summary as { totalPending: number }).totalPending],
       depth: [depth.pendingTaskCount, depth.dlqDepth, Number(depth.vcsWriteQueueDepth) > 0],
-      deadLetters: (await openDeadLetters(database.store.fleet, { limit: 10, offset: 0 })).length,
+      deadLetters: (await openDeadLetters(database.store.db, { limit: 10, offset: 0 })).length,
       live: [work.length > 0, inFlight.length, writes.length > 0, deadLetters.length > 0],
     };
   }

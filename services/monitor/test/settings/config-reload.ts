@@ -57,8 +57,8 @@ describe('a reload of the configuration', () => {
           agents: [],
           uptime: 5,
         }),
-        reports: () => reloadReports(database.store.tenant),
-        repos: () => enabledReposWithTenant(database.store.fleet),
+        reports: () => reloadReports(database.store.db),
+        repos: () => enabledReposWithTenant(database.store.db),
       },
     });
     cleanups.push(served.close);
@@ -69,7 +69,7 @@ describe('a reload of the configuration', () => {
 
   const reload = ({ call }: Monitor) => call('POST', '/api/config/reload');
   const summary = async ({ call }: Monitor) => (await call('GET', '/api/config-summary')).json as Record<string, never>;
-  const stored = async () => (await readSettings(database.store.tenant)) as { version: number; body: Settings };
+  const stored = async () => (await readSettings(database.store.db)) as { version: number; body: Settings };
 
   beforeEach(async () => {
     await database.db.deleteFrom('config_reloads').execute();
@@ -195,7 +195,7 @@ describe('a reload of the configuration', () => {
       await reload(monitor);
       await reload(monitor);
       await monitor.sync.tick();
-      const [again, first] = await auditEntries(database.store.tenant, 2);
+      const [again, first] = await auditEntries(database.store.db, 2);
       expect(first).toMatchObject({
         actor_type: 'operator',
         actor_id: 'olga',
@@ -238,7 +238,7 @@ describe('a reload of the configuration', () => {
       expect((await summary(two)).costLimits).toEqual({ dailyUsd: 2, monthlyUsd: null, perIssueUsd: null });
       await two.sync.tick();
       await one.sync.tick();
-      const outcomes = (await reloadReports(database.store.tenant)).map(({ instance, outcome }) => {
+      const outcomes = (await reloadReports(database.store.db)).map(({ instance, outcome }) => {
         return [instance, outcome.trigger, outcome.status, ...outcome.appliedKeys];
       });
       expect(outcomes).toEqual([
@@ -265,7 +265,7 @@ describe('a reload of the configuration', () => {
 
     test('a row that is not valid changes nothing', async () => {
       const one = await startMonitor('one', 'costLimits: {dailyUsd: 1}');
-      await writeSettings(database.store.tenant, { leaseMs: -1 });
+      await writeSettings(database.store.db, { leaseMs: -1 });
       await one.sync.tick();
       expect(one.engine.settings().costLimits.dailyUsd).toBe(1);
     });
@@ -372,9 +372,7 @@ alertChannels:
     for (const second of [1, 3, 2]) {
       await recordReload(monitor.engine, { agentName: 'dev', instance: 'agent', outcome: at(second) }, null);
     }
-    expect(await reloadReports(database.store.tenant)).toEqual([
-      { agentName: 'dev', instance: 'agent', outcome: at(3) },
-    ]);
+    expect(await reloadReports(database.store.db)).toEqual([{ agentName: 'dev', instance: 'agent', outcome: at(3) }]);
   });
 
   afterAll(() => database.clear());

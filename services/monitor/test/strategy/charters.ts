@@ -185,7 +185,7 @@ describe('the strategy of a repository', () => {
   });
 
   test('a repo of several tenants is named by its tenant', async () => {
-    const other = await ensureTenant(database.store.tenant, 'other');
+    const other = await ensureTenant(database.store.db, 'other');
     await database.db
       .insertInto('repos')
       .values({

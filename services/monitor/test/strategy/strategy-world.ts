@@ -39,7 +39,7 @@ export const propose = (
   changes: StrategyChange[],
   over: Partial<NewSnapshot> = {},
 ): Promise<number> =>
-  inTransaction(engine.store.tenant, async (tx) => {
+  inTransaction(engine.store.db, async (tx) => {
     const key = { tenantId, repoId: repo.id };
     await lockStrategy(tx, key);
     return insertSnapshot(tx, key, {
@@ -111,7 +111,7 @@ export function strategyOfShop(database: ReturnType<typeof testDatabase>) {
       makeTrack(bench, ...given),
     engine: () => bench.engine,
     weightOf: async (name: string) => {
-      const tracks = await tracksOfRepo(database.store.tenant, { tenantId: bench.tenantId, repoId: bench.repo.id });
+      const tracks = await tracksOfRepo(database.store.db, { tenantId: bench.tenantId, repoId: bench.repo.id });
       return tracks.find((track) => track.name === name)?.weight;
     },
     events: async (type: string) => {

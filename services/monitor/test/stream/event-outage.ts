@@ -29,7 +29,7 @@ describe('an outage of the store', () => {
   });
 
   const publish = (...statuses: string[]) =>
-    inTransaction(database.store.tenant, (tx) =>
+    inTransaction(database.store.db, (tx) =>
       insertRecords(tx, bench.tenantId, {
         ...noRecords(),
         stream: statuses.map((status) => ({
@@ -50,7 +50,7 @@ describe('an outage of the store', () => {
     let now = new Date('2026-03-01T12:00:00Z');
     const feed = new EventFeed({ store, uptime: () => 7, now: () => now });
     const repos = new PolledValue(
-      () => enabledReposWithTenant(store.fleet),
+      () => enabledReposWithTenant(store.db),
       () => now,
     );
     await repos.refresh();
@@ -70,7 +70,7 @@ describe('an outage of the store', () => {
 
   /** Numbers what was published, as another replica does. */
   async function ahead() {
-    const numbered = await sequenceStream(database.store.fleet);
+    const numbered = await sequenceStream(database.store.db);
     return numbered.at(-1)?.id ?? 0;
   }
 

@@ -84,7 +84,7 @@ describe('slots of the stream', () => {
 
   /** Behind all the reads of repos that streams have begun. */
   const repoIsRead = async () =>
-    (await findReposBySlug(database.store.fleet, { owner: 'acme', name: 'shop' })).length === 1;
+    (await findReposBySlug(database.store.db, { owner: 'acme', name: 'shop' })).length === 1;
 
   afterAll(() => database.clear());
 });

@@ -63,7 +63,7 @@ describe('events', () => {
   });
 
   const publish = (...stream: StreamInput[]) =>
-    inTransaction(database.store.tenant, (tx) => insertRecords(tx, bench.tenantId, { ...noRecords(), stream }));
+    inTransaction(database.store.db, (tx) => insertRecords(tx, bench.tenantId, { ...noRecords(), stream }));
 
   async function follow(url: string): Promise<StreamClient> {
     const client = new StreamClient(url);
@@ -252,7 +252,7 @@ describe('events', () => {
     });
 
     test('a repo of the same name of another tenant is another repo, and must be distinguished', async () => {
-      const other = await ensureTenant(database.store.tenant, 'other');
+      const other = await ensureTenant(database.store.db, 'other');
       const repo = { ...bench.repo, slug: bench.repo, vcsHost: 'sandbox' as const, enabled: true };
       await putRepo(bench.engine, other, {
         slug: repo.slug,

@@ -16,7 +16,7 @@ describe('the loop of the stream', () => {
   beforeEach(async () => {
     [at, reads] = [0, 0];
     bench = await makeBench(database.store, 'acme/shop');
-    const onStatement = (_pool: unknown, text: string) => {
+    const onStatement = (text: string) => {
       if (text.startsWith('/*prepared:stream-after*/')) reads += 1;
     };
     store = database.open({ onStatement });
@@ -30,7 +30,7 @@ describe('the loop of the stream', () => {
   async function publish(): Promise<void> {
     const data = { issueNumber: 7, repo: 'acme/shop', status: 'news', actorType: 'agent', state: 'planning' };
     const stream = [{ type: 'issue-status' as const, data }];
-    await inTransaction(database.store.tenant, (tx) => insertRecords(tx, bench.tenantId, { ...noRecords(), stream }));
+    await inTransaction(database.store.db, (tx) => insertRecords(tx, bench.tenantId, { ...noRecords(), stream }));
   }
 
   /** Ticks, and returns how many events were handed out and how many reads that took. */
@@ -48,7 +48,7 @@ describe('the loop of the stream', () => {
 
   test('the stream reads what another process has numbered, once notified of it', async () => {
     await publish();
-    await sequenceStream(database.store.fleet);
+    await sequenceStream(database.store.db);
     expect(await tick()).toEqual({ events: 0, reads: 0 });
     loop.wakes(() => undefined)([0], false);
     expect(await tick()).toEqual({ events: 1, reads: 1 });
@@ -56,14 +56,14 @@ describe('the loop of the stream', () => {
 
   test('the stream hands out what another has numbered before what it has numbered itself', async () => {
     await publish();
-    await sequenceStream(database.store.fleet);
+    await sequenceStream(database.store.db);
     await publish();
     expect(await tick()).toEqual({ events: 2, reads: 1 });
   });
 
   test('the stream is read once a second, so that a lost notification delays no event for longer', async () => {
     await publish();
-    await sequenceStream(database.store.fleet);
+    await sequenceStream(database.store.db);
     at = 999;
     expect(await tick()).toEqual({ events: 0, reads: 0 });
     at = 1_000;

@@ -33,7 +33,7 @@ describe('the position of the stream', () => {
   async function publish(status: string): Promise<void> {
     const data = { issueNumber: 7, repo: 'acme/shop', status, actorType: 'agent', state: 'planning' };
     const stream = [{ type: 'issue-status' as const, data }];
-    await inTransaction(database.store.tenant, (tx) => insertRecords(tx, bench.tenantId, { ...noRecords(), stream }));
+    await inTransaction(database.store.db, (tx) => insertRecords(tx, bench.tenantId, { ...noRecords(), stream }));
     await new StreamLoop({ engine: bench.engine, feed }).tick();
   }
 

@@ -32,7 +32,7 @@ export const engineOn = (store: Store, settings: Partial<Settings> = {}): Engine
 export async function makeBench(store: Store, slug: string, settings: Partial<Settings> = {}): Promise<Bench> {
   const engine = engineOn(store, settings);
   const [owner = '', name = ''] = slug.split('/');
-  const tenantId = await ensureTenant(store.tenant, 'default');
+  const tenantId = await ensureTenant(store.db, 'default');
   const repo = await putRepo(engine, tenantId, {
     slug: { owner, name },
     vcsHost: 'sandbox',
@@ -81,7 +81,7 @@ export async function tellIssue(
 export async function admit(bench: Bench, number: number): Promise<number> {
   const { engine, repo, tenantId } = bench;
   await tellIssue(bench, number, { action: 'opened' });
-  const row = await findIssue(engine.store.tenant, tenantId, repo.id, number);
+  const row = await findIssue(engine.store.db, tenantId, repo.id, number);
   if (!row) throw new Error(`issue ${number} was not let in`);
   return row.id;
 }
@@ -98,7 +98,7 @@ export const IMPOSSIBLE: DeadLetterCause = {
 
 export async function addDeadLetter(bench: Bench, number: number, cause: DeadLetterCause = POSSIBLE): Promise<string> {
   const issueId = await admit(bench, number);
-  return inTransaction(bench.engine.store.tenant, (tx) =>
+  return inTransaction(bench.engine.store.db, (tx) =>
     insertDeadLetter(tx, bench.tenantId, {
       repoId: bench.repo.id,
       issueId,

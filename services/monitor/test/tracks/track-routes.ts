@@ -316,7 +316,7 @@ describe('tracks of a repository', () => {
 
   test('requires a tenant where two tenants have a repo of the name', async () => {
     await create();
-    const other = await ensureTenant(database.store.tenant, 'other');
+    const other = await ensureTenant(database.store.db, 'other');
     const {
       id: _,
       tenant_id: __,

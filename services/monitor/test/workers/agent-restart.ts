@@ -86,7 +86,7 @@ describe('restarts of agents', () => {
     return (await open.orderBy('fingerprint').execute()).map(({ severity, message }) => `${severity}: ${message}`);
   };
   const audit = async () =>
-    (await auditEntries(database.store.tenant, 50)).reverse().map(({ action, reason }) => `${action}: ${reason}`);
+    (await auditEntries(database.store.db, 50)).reverse().map(({ action, reason }) => `${action}: ${reason}`);
 
   test('stores and shows the reload that an agent reports; a failed one is an alert until a good one', async () => {
     await database.db.deleteFrom('config_reloads').execute();
@@ -107,10 +107,10 @@ describe('restarts of agents', () => {
       await tellReloads();
     };
     await reports({ status: 'nonsense' });
-    expect(await reloadReports(database.store.tenant)).toEqual([]);
+    expect(await reloadReports(database.store.db)).toEqual([]);
     await reports(failed);
     expect(snapshots()[0]).toMatchObject({ configReload: failed });
-    expect(await reloadReports(database.store.tenant)).toEqual([
+    expect(await reloadReports(database.store.db)).toEqual([
       { agentName: 'developer', instance: 'agent', outcome: failed },
     ]);
     const message = 'warning: configuration reload of developer agent failed: model: is no key here';
@@ -130,7 +130,7 @@ describe('restarts of agents', () => {
       await round(3);
       expect(docker.asked).toEqual(['POST /containers/developer-1/restart']);
       expect(snapshots()[0]).toMatchObject({ restarts: 1, lastRestartAt: '2026-03-01T00:00:00.000Z' });
-      expect(await auditEntries(database.store.tenant, 5)).toMatchObject([
+      expect(await auditEntries(database.store.db, 5)).toMatchObject([
         {
           actor_type: 'system',
           actor_id: 'self-healing',

@@ -39,7 +39,7 @@ describe('rows beside issues', () => {
     const orphans = new OrphanWatch({ engine, hostOf: () => host, onError: () => undefined });
     await orphans.check();
     deadLetters = new ListCache(
-      () => readDeadLetters(database.store.fleet),
+      () => readDeadLetters(database.store.db),
       () => new Date(),
     );
     findings = consistencyCache(engine, orphans, () => new Date());

@@ -68,7 +68,7 @@ export async function makeWorld(
     random: () => 0.5,
   };
   const slug = { owner: 'acme', name: 'model' };
-  const tenantId = await ensureTenant(database.store.tenant, 'model');
+  const tenantId = await ensureTenant(database.store.db, 'model');
   const repo = await putRepo(engine, tenantId, {
     slug,
     vcsHost: 'sandbox',

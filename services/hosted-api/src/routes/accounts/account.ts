@@ -58,13 +58,13 @@ export function accountHandlers({ store, oauth, providers }: PageDeps) {
     showConnections: async ({ request, query }: PageInput<'showConnections'>): Promise<PageAnswer> => {
       const { account, formToken } = await sessions.visitor(request);
       if (!account) return goTo(loginFor(HOME));
-      const connections = await liveConnectionsOf(store.tenant, account.id);
+      const connections = await liveConnectionsOf(store.db, account.id);
       return show(200, connectionsPage({ account, connections, formToken, ended: query.ended !== undefined }));
     },
     showEndConnection: async ({ request, params }: PageInput<'showEndConnection'>): Promise<PageAnswer> => {
       const { account, formToken } = await sessions.visitor(request);
       if (!account) return goTo(loginFor(HOME));
-      const connections = await liveConnectionsOf(store.tenant, account.id);
+      const connections = await liveConnectionsOf(store.db, account.id);
       const connection = connections.find(({ id }) => id === params.id);
       return connection ? show(200, endConnectionPage(connection, formToken)) : show(404, noConnectionPage());
     },
@@ -112,7 +112,7 @@ async function logIn({ store, oauth, providers }: PageDeps, input: PageInput<'lo
 
 /** The account of an email and its password; null for any other. It takes the same time for an unknown email. */
 async function accountOf(store: Store, email: string, password: string): Promise<Account | null> {
-  const account = await findAccount(store.tenant, email);
+  const account = await findAccount(store.db, email);
   const hash = password.length <= PASSWORD_LENGTH.max ? (account?.passwordHash ?? null) : null;
   const isRight = await verifyPassword(password.slice(0, PASSWORD_LENGTH.max), hash);
   return isRight ? account : null;

@@ -23,7 +23,7 @@ export function memberHandlers(engine: Engine) {
   return {
     browserMembers: async (asked) => {
       const { tenantId } = await owner(asked);
-      const members = await membersOf(store.tenant, tenantId);
+      const members = await membersOf(store.db, tenantId);
       const items = members.map(({ email, name, role, granted }) => ({
         email,
         name,

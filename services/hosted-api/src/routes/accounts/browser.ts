@@ -81,12 +81,12 @@ const SESSION_ID = /^[0-9a-f]{64}$/;
 function accountHandlers({ engine: { store } }: HostedContext) {
   return {
     browserUser: async ({ identity: { account, formToken } }) => {
-      const organisations = await organisationsOf(store.fleet, account.id);
+      const organisations = await organisationsOf(store.db, account.id);
       const orgs = organisations.map(({ externalId, name, role }) => ({ slug: externalId, name, role }));
       return { status: 200, body: { email: account.email, name: account.name, orgs, formToken } };
     },
     browserConnections: async ({ identity: { account } }) => {
-      const connections = await liveConnectionsOf(store.tenant, account.id);
+      const connections = await liveConnectionsOf(store.db, account.id);
       const items = connections.map(({ clientId: _, ...connection }) => connection);
       return { status: 200, body: { items } };
     },
@@ -101,7 +101,7 @@ function accountHandlers({ engine: { store } }: HostedContext) {
       return { status: 200, body: { ended: ended.length } };
     },
     browserSessions: async ({ identity: { account, sessionId } }) => {
-      const sessions = await sessionsOf(store.tenant, account.id);
+      const sessions = await sessionsOf(store.db, account.id);
       const items = sessions.map((session) => ({ ...session, isCurrent: session.id === sessionId }));
       return { status: 200, body: { items } };
     },

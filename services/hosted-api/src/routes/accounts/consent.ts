@@ -49,7 +49,7 @@ export function consentHandlers(deps: PageDeps & { resource: string }) {
       if (decision !== 'deny' && (decision !== 'allow' || !organisation))
         return show(400, consentPage({ ...asked, problem: 'Choose an organisation, then allow or refuse.' }));
       // A form that is sent twice must not make two connections.
-      if (!(await consumeArtifact(deps.store.tenant, 'Interaction', hashTokenBytes(asked.uid)))) return over();
+      if (!(await consumeArtifact(deps.store.db, 'Interaction', hashTokenBytes(asked.uid)))) return over();
       if (decision === 'deny' || !organisation)
         return settle(deps, asked, { error: REFUSED, error_description: 'the user refused' });
       const grantId = await connect(deps, asked, organisation);
@@ -89,7 +89,7 @@ async function ask(deps: PageDeps, input: PageInput<'showConsent' | 'decideConse
       action: `${interactionPath(uid)}/confirm`,
       returnTo: interactionPath(uid),
       lifetimes: oauth.lifetimes,
-      organisations: await organisationsOf(store.fleet, account.id),
+      organisations: await organisationsOf(store.db, account.id),
     };
   } catch (error) {
     if (!(error instanceof errors.OIDCProviderError)) throw error;

@@ -64,7 +64,7 @@ async function readRequest({ store, oauth }: Deps, { request, body }: FormInput)
   await oauth.deviceCodes.take(String(account.id));
   const device = await pendingDevice({ store, oauth }, form.get('user_code') ?? '');
   if (!device) return show(400, devicePage({ formToken, problem: UNKNOWN }));
-  return { form, account, formToken, device, organisations: await organisationsOf(store.fleet, account.id) };
+  return { form, account, formToken, device, organisations: await organisationsOf(store.db, account.id) };
 }
 
 async function pendingDevice(
@@ -75,7 +75,7 @@ async function pendingDevice(
     .slice(0, 20)
     .toUpperCase()
     .replaceAll(/[^A-Z]/g, '');
-  const payload = await findArtifact(store.tenant, 'DeviceCode', { uid: normalized });
+  const payload = await findArtifact(store.db, 'DeviceCode', { uid: normalized });
   if (!payload || payload.accountId || payload.error || payload.consumed) return null;
   const { provider } = await oauth.server();
   const client = await provider.Client.find(String(payload.clientId));
@@ -95,7 +95,7 @@ const consent = ({ oauth }: Deps, asked: DeviceRequest, status: 200 | 400, probl
 
 async function decide(deps: Deps, asked: DeviceRequest, { log }: FormInput): Promise<PageAnswer> {
   const { form, account, device, organisations } = asked;
-  const { tenant: db } = deps.store;
+  const { db } = deps.store;
   const userCode = device.userCode.replace('-', '');
   const used = () => show(400, devicePage({ formToken: asked.formToken, problem: UNKNOWN }));
   if (form.get('decision') === 'deny') {

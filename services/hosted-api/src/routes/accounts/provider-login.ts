@@ -25,7 +25,7 @@ const LOGGED_LENGTH = 500;
 export function providerLoginHandlers(deps: PageDeps) {
   const { store, oauth, providers } = deps;
   const { sessions } = oauth;
-  const attempts = new LoginAttempts(store.tenant);
+  const attempts = new LoginAttempts(store.db);
   const providerOf = ({ provider }: { provider: string }) => providers.find(({ id }) => id === provider);
 
   return {
@@ -47,7 +47,7 @@ export function providerLoginHandlers(deps: PageDeps) {
       const identity = await identify(provider, query, attempt).catch(asProblem);
       if (identity instanceof LoginProblem) return problemPage(provider, identity, log);
       if (attempt.userId !== null) return connect(deps, { visitor, userId: attempt.userId, identity, log });
-      const account = await recordIdentityLogin(store.tenant, identity);
+      const account = await recordIdentityLogin(store.db, identity);
       if (!account) {
         log.info('login by an identity that is not linked', { issuer: identity.issuer, subject: identity.subject });
         return show(403, unknownPersonPage(provider.label, identity));
@@ -130,8 +130,8 @@ async function loginsOf(
   more: Pick<LoginsView, 'formToken' | 'done' | 'problem'>,
 ) {
   const [identities, user] = await Promise.all([
-    identitiesOf(store.tenant, account.id),
-    findAccount(store.tenant, account.email),
+    identitiesOf(store.db, account.id),
+    findAccount(store.db, account.email),
   ]);
   return loginsPage({ account, identities, providers, hasPassword: user?.passwordHash != null, ...more });
 }

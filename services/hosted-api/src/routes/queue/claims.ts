@@ -13,7 +13,7 @@ export const claimHandlers = ({ engine, waiters }: HostedContext): Handlers => (
     const { workerId, repos, agents, waitMs, claimKey } = body;
     const taskTypes = typesOf(identity, body.taskTypes);
     if (taskTypes.length === 0) return { status: 204 };
-    const repoIds = await reachOf(engine.store.tenant, identity, repos);
+    const repoIds = await reachOf(engine.store.db, identity, repos);
     const { tenantId, key: tokenId } = identity;
     const secret = claimKey !== undefined && { claimSecret: identity.secretOf(claimKey.toLowerCase()) };
     const request = { tenantId, tokenId, workerId, taskTypes, agents, repoIds, ...secret };

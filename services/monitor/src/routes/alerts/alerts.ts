@@ -13,12 +13,12 @@ const NOBODY = -1;
 /** interface: Alert. @param deps asked at each call. @throws AppError STORE_UNAVAILABLE where there is no store. */
 export const alertHandlers = (deps: () => { engine: Engine }): Handlers => ({
   listAlerts: async ({ query }) => {
-    const { fleet } = deps().engine.store;
+    const { db } = deps().engine.store;
     const { status, severity, detector, repo, issue, tenant, limit, offset } = query;
-    const tenantId = tenant === undefined ? undefined : ((await tenantIdOf(fleet, tenant)) ?? NOBODY);
+    const tenantId = tenant === undefined ? undefined : ((await tenantIdOf(db, tenant)) ?? NOBODY);
     const resolved = status === 'all' ? undefined : status === 'resolved';
     const filter = { severity, detector, repo, issueNumber: issue, resolved, tenantId };
-    const { items, total } = await listAlerts(fleet, filter, { limit, offset });
+    const { items, total } = await listAlerts(db, filter, { limit, offset });
     return { status: 200, body: pageOf(items, { limit, offset }, total) };
   },
 });

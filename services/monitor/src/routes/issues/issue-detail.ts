@@ -46,7 +46,7 @@ export const issueDetailHandlers = (deps: () => { engine: Engine }, now: () => D
     return { status: 200, body: { ...(await issueArtefactsAt(deps().engine, addressOf(call))), snapshot: true } };
   },
   runArtefacts: async ({ params }) => {
-    const found = await artefactsOfRun(deps().engine.store.fleet, Number(params.runId));
+    const found = await artefactsOfRun(deps().engine.store.db, Number(params.runId));
     return { status: 200, body: { ...found, snapshot: true } };
   },
   readTimeline: async (call) => {

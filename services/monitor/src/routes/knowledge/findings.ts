@@ -27,7 +27,7 @@ export const findingHandlers = (deps: () => { engine: Engine }): Handlers => {
     listIssueFindings: async ({ params, query: { limit, offset, tenant } }) => {
       const { engine } = deps();
       const key = await findIssueKey(engine, { ...params, tenant, number: Number(params.issue) }).catch(nobodyKnows);
-      const rows = key && (await findingsOfIssue(engine.store.read, key, { limit: limit + 1, offset }));
+      const rows = key && (await findingsOfIssue(engine.store.reads, key, { limit: limit + 1, offset }));
       const items = (rows ?? []).slice(0, limit).map(shown);
       const hasMore = (rows ?? []).length > limit;
       return { status: 200, body: { items, page: { total: null, limit, offset, hasMore } } };
@@ -39,7 +39,7 @@ export const findingHandlers = (deps: () => { engine: Engine }): Handlers => {
       const { engine } = deps();
       const repo = await repoNamedBy(engine, { slug, tenant });
       const filter = { status, category, severity };
-      const { items, total } = await findingsOfRepo(engine.store.read, repo, filter, { limit, offset });
+      const { items, total } = await findingsOfRepo(engine.store.reads, repo, filter, { limit, offset });
       const hasMore = offset + items.length < total;
       return { status: 200, body: { items, page: { total, limit, offset, hasMore } } };
     },

@@ -28,7 +28,7 @@ export const intelligenceHandlers = (deps: () => { engine: Engine }): Handlers =
       const { engine } = deps();
       const repo = await repoNamedBy(engine, { slug, tenant });
       const about = { issueNumber: issue ?? null, prNumber: pr ?? null, budget: budget ?? null };
-      const from = { db: engine.store.read, settings: engine.settings(), embedder: engine.embedder };
+      const from = { db: engine.store.reads, settings: engine.settings(), embedder: engine.embedder };
       return { status: 200, body: await retrieve(from, { ...repo, agent, ...about }) };
     },
 
@@ -44,15 +44,15 @@ export const intelligenceHandlers = (deps: () => { engine: Engine }): Handlers =
         source: wanted.source ?? null,
         minConfidence: wanted.min_confidence ?? null,
       };
-      const { items, total } = await itemsOfRepo(engine.store.read, { ...repo, ...filter, limit, offset });
+      const { items, total } = await itemsOfRepo(engine.store.reads, { ...repo, ...filter, limit, offset });
       const hasMore = offset + items.length < total;
       return { status: 200, body: { items, page: { total, limit, offset, hasMore } } };
     },
 
     getIntelligence: async ({ params: { id } }) => {
       const { store } = deps().engine;
-      const place = isUuid(id) ? await locateItem(store.fleet, id) : undefined;
-      const item = place && (await itemById(store.read, place.tenant_id, id));
+      const place = isUuid(id) ? await locateItem(store.db, id) : undefined;
+      const item = place && (await itemById(store.reads, place.tenant_id, id));
       if (!item) throw notFound(id);
       return { status: 200, body: { item } };
     },

@@ -13,23 +13,23 @@ type Handlers = HandlersOf<typeof queueRoutes, Authentication>;
  */
 export const queueHandlers = (deps: () => { engine: Engine }): Handlers => ({
   queueDepth: async () => {
-    const { fleet } = deps().engine.store;
-    const depths = new Map((await depthByTaskType(fleet)).map((depth) => [depth.taskType, depth]));
-    const alone = new Map((await withoutWorkerByType(fleet)).map((tasks) => [tasks.taskType, tasks]));
+    const { db } = deps().engine.store;
+    const depths = new Map((await depthByTaskType(db)).map((depth) => [depth.taskType, depth]));
+    const alone = new Map((await withoutWorkerByType(db)).map((tasks) => [tasks.taskType, tasks]));
     const byTaskType = TASK_TYPES.map((taskType) => ({
       ...(depths.get(taskType) ?? { taskType, pending: 0, claimed: 0, oldestPendingAgeMs: null }),
       withoutWorker: alone.get(taskType)?.count ?? 0,
       oldestWithoutWorkerAgeMs: alone.get(taskType)?.oldestMs ?? null,
     }));
-    const writes = await writeQueueDepth(fleet);
+    const writes = await writeQueueDepth(db);
     const body = {
       pendingTaskCount: byTaskType.reduce((sum, { pending }) => sum + pending, 0),
       claimedTaskCount: byTaskType.reduce((sum, { claimed }) => sum + claimed, 0),
       byTaskType,
-      dlqDepth: await countOpenDeadLetters(fleet),
+      dlqDepth: await countOpenDeadLetters(db),
       vcsWriteQueueDepth: writes.depth,
       vcsWriteQueueFailed: writes.failed,
-      serverTimestamp: await storeNow(fleet),
+      serverTimestamp: await storeNow(db),
     };
     return { status: 200, body };
   },
