@@ -1,5 +1,6 @@
 import { type BudgetPercent, IN_FLIGHT_STATES } from '@pipeline/domain';
 import { sql } from 'kysely';
+import { OF_ALL, openFacts } from '../analytics/rollups/facts.ts';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 
@@ -9,7 +10,7 @@ export interface TenantSpending {
   name: string;
   todayUsd: number;
   monthUsd: number;
-  /** Model calls without a cost, as of the last aggregation. */
+  /** Model calls without a cost. */
   todayUnreported: number;
   monthUnreported: number;
   /** The highest reported threshold of today's budget. */
@@ -18,7 +19,7 @@ export interface TenantSpending {
 }
 
 /**
- * Costs of every tenant today and this month (UTC), and its number of tasks in progress. Costs the days of the month.
+ * Costs of every tenant today and this month (UTC), and its number of tasks in progress. Costs the days of the month and the calls of the open hours.
  */
 export async function spendingOfTenants(fleet: Db): Promise<TenantSpending[]> {
   const states = [...IN_FLIGHT_STATES];
@@ -30,11 +31,15 @@ export async function spendingOfTenants(fleet: Db): Promise<TenantSpending[]> {
         max(s.told_percent) filter (where s.day = today.day) as told
       from daily_spend s cross join today
       where s.day >= date_trunc('month', today.day::timestamp)::date and s.day <= today.day group by 1
-    ), unreported as (
+    ), ${openFacts(OF_ALL)},
+    unreported as (
       select c.tenant_id, sum(c.unreported_costs) as month,
         sum(c.unreported_costs) filter (where c.at >= today.day::timestamp at time zone 'UTC') as day
-      from cost_sums c cross join today
-      where c.grain = 'day' and c.at >= date_trunc('month', today.day::timestamp) at time zone 'UTC' group by 1
+      from (
+        select s.tenant_id, s.at, s.unreported_costs from cost_sums s where s.grain = 'day'
+        union all select o.tenant_id, o.at, o.unreported_costs from costs o
+      ) c cross join today
+      where c.at >= date_trunc('month', today.day::timestamp) at time zone 'UTC' group by 1
     ), counted as (
       select n.tenant_id, sum(n.n) as n from (
         select c.tenant_id, c.n from issue_counts c where c.state = any(${states}::text[])
