@@ -67,8 +67,9 @@ const ROWS_OF_CHUNK: readonly string[] = [
    select $1, repo_id, number, 'Issue ' || number, repeat('Something is wrong. ', 20), 'http://127.0.0.1/' || at, 'ann',
      '{${stateLabel('analyzing')}}', 'analyzing', now(), now(), now() from n`,
   `${SERIES}
-   insert into transitions (tenant_id, repo_id, issue_id, from_state, to_state, trigger, actor_type, duration_in_from_ms)
-   select $1, n.repo_id, i.id, 'new', 'analyzing', 'admitted', 'workflow-engine', 5
+   insert into transitions (tenant_id, repo_id, issue_id, from_state, to_state, trigger, actor_type, duration_in_from_ms,
+     admitted_at, is_first)
+   select $1, n.repo_id, i.id, 'new', 'analyzing', 'admitted', 'workflow-engine', 5, i.created_at, true
    from n join issues i on i.tenant_id = $1 and i.repo_id = n.repo_id and i.issue_number = n.number`,
   `${SERIES}
    insert into pipeline_events (tenant_id, repo_id, issue_id, issue_number, event_type, agent, payload)

@@ -19,8 +19,6 @@ values (${tenantId}, :run::bigint, :task::uuid, :task::uuid, :repo::bigint, :iss
 insert into pipeline_events (tenant_id, repo_id, issue_id, issue_number, event_type, agent, payload)
 values (${tenantId}, :repo::bigint, :issue::bigint, :number::int, 'task_claimed', 'analyzer', jsonb_build_object(
   'taskId', :task::text, 'taskType', 'analyze', 'attempt', 0, 'workerId', 'hand-' || :client_id::text, 'error', null));
-insert into rollup_deltas (tenant_id, repo_id, body)
-values (${tenantId}, :repo::bigint, '{"events": [{"n": 1, "task": "analyze", "type": "task_claimed"}]}');
 select i.title, i.body, i.url, i.labels, i.author, i.plan, i.planned_files, r.owner, r.name, r.clone_url, r.default_branch,
   r.setup_command
 from issues i join repos r on r.tenant_id = i.tenant_id and r.id = i.repo_id
@@ -77,9 +75,9 @@ values (${tenantId}, :repo::bigint, :issue::bigint, :number::int, 'labels',
   (${tenantId}, :repo::bigint, :issue::bigint, :number::int, 'talk', jsonb_build_object(
     'type', 'updateComment', 'marker', 'status', 'body', ${STATUS_COMMENT}), 8, 'sandbox', gen_random_uuid()::text);
 insert into transitions (tenant_id, repo_id, issue_id, from_state, to_state, "trigger", forced, agent, actor_type,
-  actor_id, duration_in_from_ms)
+  actor_id, duration_in_from_ms, admitted_at, is_first)
 values (${tenantId}, :repo::bigint, :issue::bigint, 'analyzing', 'planning', 'analyzed', false, 'analyzer', 'agent',
-  :worker::text, 24974);
+  :worker::text, 24974, '2026-11-25', true);
 insert into issue_events (tenant_id, issue_id, actor_type, actor_id, status, details, state)
 values (${tenantId}, :issue::bigint, 'agent', :worker::text, 'moved to planning',
   '{"to": "planning", "from": "analyzing", "trigger": "analyzed"}', 'planning');
@@ -90,10 +88,6 @@ values (${tenantId}, :repo::bigint, :issue::bigint, :number::int, 'task_complete
     '{"to": "planning", "from": "analyzing"}'),
   (${tenantId}, :repo::bigint, :issue::bigint, :number::int, 'task_enqueued', 'planner', jsonb_build_object(
     'taskId', :task::text, 'taskType', 'plan', 'attempt', 0, 'workerId', null, 'error', null));
-insert into rollup_deltas (tenant_id, repo_id, body)
-values (${tenantId}, :repo::bigint, '{"costs": [], "moves": [{"to": "planning", "from": "analyzing", "stay": 24974,
-  "first": true, "cohort": "2026-11-25"}], "events": [{"n": 1, "task": "analyze", "type": "task_completed"},
-  {"n": 1, "task": null, "type": "state_transition"}, {"n": 1, "task": "plan", "type": "task_enqueued"}]}');
 insert into stream_outbox (tenant_id, event_type, data)
 values (${tenantId}, 'state-transition', jsonb_build_object('repo', 'bench/repo', 'issueNumber', :number::int, 'from',
     'analyzing', 'to', 'planning', 'trigger', 'analyzed')),

@@ -35,7 +35,6 @@ export { attribution, autonomy } from './analytics/merges.ts';
 export { type Overview, overviewOf } from './analytics/overview.ts';
 export { type RepoMetrics, readPipelineMetrics } from './analytics/pipeline-metrics.ts';
 export { retrospectiveSummary, weeklyReliability } from './analytics/reliability.ts';
-export { aggregateDeltas, type CheckedDay, checkNextDay } from './analytics/rollups.ts';
 export { agentScoreboard } from './analytics/scoreboard.ts';
 export { cohortFunnel, stateTimeseries, throughput } from './analytics/states.ts';
 export { listFindings } from './consistency/findings.ts';

@@ -27,7 +27,7 @@ interface Opening {
 
 /**
  * A new bench for each test, with its own tenant, so that no claim reaches another test's tasks. Created once, at the
- * top of a test file, with the database of that file. After each test lists and rollups must agree with the rows, and
+ * top of a test file, with the database of that file. After each test lists must agree with the rows, and
  * every dead letter must have been reported.
  */
 export class Stage implements Bench {

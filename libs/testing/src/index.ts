@@ -1,4 +1,3 @@
-export * from './consistency/wrong-sums.ts';
 export type * from './databases/interface.ts';
 export { type StreamingPair, startStreamingPair } from './databases/streaming-pair.ts';
 export * from './databases/test-database.ts';

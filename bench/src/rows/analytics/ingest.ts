@@ -1,4 +1,4 @@
-import { aggregateRollups, insertRecords, inTransaction, noRecords, type Records } from '@pipeline/store';
+import { insertRecords, inTransaction, noRecords, type Records } from '@pipeline/store';
 import { sql } from 'kysely';
 import type { Sample } from '../../measure/sample.ts';
 import { type OurStore, openOurStore } from '../../ours/store.ts';
@@ -7,8 +7,8 @@ import type { Bench, Case } from '../../runner/model.ts';
 const BATCH = 1_000;
 
 /**
- * Moves written in batches of a thousand over 200 repos, by the store's own statement, sums kept: an aggregation runs beside
- * it all the time. The anchor is the same insert without a word for the sums.
+ * Moves written in batches of a thousand over 200 repos, by the store's own statement. The anchor is the same insert
+ * alone.
  */
 export async function ingestCase(bench: Bench): Promise<Case> {
   const ours = await openOurStore(bench, 'bench_ingest');
@@ -17,9 +17,9 @@ export async function ingestCase(bench: Bench): Promise<Case> {
   return {
     title: `insert of moves, batches of ${BATCH}`,
     unit: 'moves/s',
-    ours: { name: 'with sums', sample: () => keepingSums(ours, batches, issueIds) },
+    ours: { name: 'insert of records', sample: () => asRecords(ours, batches, issueIds) },
     anchors: [
-      { contender: { name: 'plain insert', sample: () => plain(ours, batches, issueIds) }, bound: { atLeast: 0.5 } },
+      { contender: { name: 'plain insert', sample: () => plain(ours, batches, issueIds) }, bound: { atLeast: 0.95 } },
     ],
   };
 }
@@ -51,20 +51,13 @@ const movesOf = ({ repoIds }: OurStore, issueIds: readonly number[]): Records['t
     isFirst: true,
   }));
 
-async function keepingSums(ours: OurStore, batches: number, issueIds: readonly number[]): Promise<Sample> {
-  let writing = true;
-  const aggregations = (async () => {
-    while (writing) await aggregateRollups(ours.store.db);
-  })();
+async function asRecords(ours: OurStore, batches: number, issueIds: readonly number[]): Promise<Sample> {
   const began = performance.now();
   for (let batch = 0; batch < batches; batch += 1) {
     const records = { ...noRecords(), transitions: movesOf(ours, issueIds) };
     await inTransaction(ours.store.db, (tx) => insertRecords(tx, ours.tenantId, records));
   }
-  const value = (batches * BATCH * 1_000) / (performance.now() - began);
-  writing = false;
-  await aggregations;
-  return { value, cpu: null };
+  return { value: (batches * BATCH * 1_000) / (performance.now() - began), cpu: null };
 }
 
 async function plain(ours: OurStore, batches: number, issueIds: readonly number[]): Promise<Sample> {
@@ -74,13 +67,12 @@ async function plain(ours: OurStore, batches: number, issueIds: readonly number[
     await inTransaction(ours.store.db, (tx) =>
       sql`
         insert into transitions (tenant_id, repo_id, issue_id, from_state, to_state, trigger, forced, agent, actor_type,
-          actor_id, reason, duration_in_from_ms)
+          actor_id, reason, duration_in_from_ms, admitted_at, is_first)
         select ${ours.tenantId}, t."repoId", t."issueId", t."from", t."to", t."trigger", t.forced, t.agent, t."actorType",
-          t."actorId", t.reason, t."durationMs"
+          t."actorId", t.reason, t."durationMs", t."enteredPipelineAt", t."isFirst"
         from jsonb_to_recordset(${moves}::jsonb) as t ("repoId" bigint, "issueId" bigint, "from" text, "to" text,
-          "trigger" text, forced boolean, agent text, "actorType" text, "actorId" text, reason text, "durationMs" bigint)`.execute(
-        tx,
-      ),
+          "trigger" text, forced boolean, agent text, "actorType" text, "actorId" text, reason text, "durationMs" bigint,
+          "enteredPipelineAt" timestamptz, "isFirst" boolean)`.execute(tx),
     );
   }
   return { value: (batches * BATCH * 1_000) / (performance.now() - began), cpu: null };

@@ -1,5 +1,5 @@
-import { DAY_MS, SPINE, STATES } from '@pipeline/domain';
-import { checkDay, openStore, type Store } from '@pipeline/store';
+import { SPINE, STATES } from '@pipeline/domain';
+import { closeHours, openStore, type Store } from '@pipeline/store';
 import pg from 'pg';
 import type { Bench } from '../../runner/model.ts';
 
@@ -24,7 +24,7 @@ const made = new Map<string, { url: string; now: Date }>();
 
 /**
  * Opens a week of this size, which the first row that asks makes: the rows in the server, then the sums by the service's
- * own recomputation. Beside them `plain_moves` holds the same moves with the indexes that plain queries want.
+ * own loop. Beside them `plain_moves` holds the same moves with the indexes that plain queries want.
  */
 export async function makeWeek(bench: Bench, moves: number): Promise<Week> {
   const name = `bench_week_${moves}`;
@@ -52,10 +52,7 @@ export async function makeWeek(bench: Bench, moves: number): Promise<Week> {
 async function fill({ store, admin, moves, now }: Omit<Week, 'repo'>): Promise<void> {
   for (const [text, values] of statements(Math.ceil(moves / MOVES), now)) await admin.query(text, values);
   await admin.query('vacuum analyze');
-  for (let day = 0; day <= DAYS; day += 1) {
-    const at = new Date(now.getTime() - (DAYS - day) * DAY_MS);
-    await checkDay(store.db, at.toISOString().slice(0, 10), true);
-  }
+  while (await closeHours(store.db));
   await admin.query('vacuum analyze');
 }
 
@@ -94,9 +91,10 @@ function statements(issues: number, now: Date): [string, unknown[]][] {
       [end],
     ],
     [
-      `insert into transitions (tenant_id, repo_id, issue_id, from_state, to_state, trigger, actor_type, duration_in_from_ms, at)
+      `insert into transitions (tenant_id, repo_id, issue_id, from_state, to_state, trigger, actor_type, duration_in_from_ms, at,
+         admitted_at, is_first)
        select w.tenant_id, w.repo_id, w.id, (${states})[k], (${states})[k + 1], 'admitted', 'workflow-engine', w.gap,
-         w.entered + k * w.gap * interval '1 ms'
+         w.entered + k * w.gap * interval '1 ms', w.entered, true
        from walks w cross join generate_series(1, ${MOVES}) k
        where w.entered + k * w.gap * interval '1 ms' < $1::timestamptz order by w.entered + k * w.gap * interval '1 ms'`,
       [end],

@@ -1,5 +1,5 @@
 import { formatSlug, type Invocation, roundUsd } from '@pipeline/domain';
-import { callsOfRun, growthOf, insertCostEvents, repoById, upsertInvocations } from '@pipeline/store';
+import { type BookedCall, callsOfRun, insertCostEvents, repoById, upsertInvocations } from '@pipeline/store';
 import type { TransactionContext } from '../context/context.ts';
 import type { HeldClaim } from '../context/issue-context.ts';
 import { emit } from '../records/records.ts';
@@ -29,20 +29,19 @@ export async function bookInvocations(
   const distinct = [...new Map(invocations.map((item) => [item.index, item])).values()];
   const { calls: newest, findings } = await capCosts(unit, distinct, recorded);
   if (findings.length > 0) await noteDoubts(unit, { run, issue }, findings);
-  const growth = newest.map((item) => {
+  for (const item of newest) {
     const before = recorded.get(item.index);
-    // A call keeps the name under which it was first recorded.
-    const { model, provider } = before ?? item;
+    if (before && hasGrown(item, before)) unit.records.grownCalls.push({ repoId: run.repo_id, at: before.created_at });
+  }
+  countUnreported(unit, issue, { newest, recorded });
+  const grown = newest.flatMap((item) => {
+    const before = recorded.get(item.index);
     const usd = Math.max(0, (item.costUsd ?? 0) - (before?.cost_usd ?? 0));
-    return { index: item.index, model, provider, usd, call: growthOf(item, before) };
+    // A call keeps the name under which it was first recorded.
+    return usd > 0 ? [{ index: item.index, model: (before ?? item).model, usd }] : [];
   });
-  for (const { index: _, ...cost } of growth)
-    unit.records.costs.push({ repoId: run.repo_id, agent: run.agent, ...cost });
-  countUnreported(unit, issue, growth);
-  const grown = growth.filter(({ usd }) => usd > 0);
   const owner = { tenantId, repoId: run.repo_id, issueId: run.issue_id, runId: run.id, agent: run.agent };
-  const amounts = grown.map(({ index, model, usd }) => ({ index, model, usd }));
-  await Promise.all([upsertInvocations(tx, tenantId, run.id, newest), insertCostEvents(tx, owner, amounts)]);
+  await Promise.all([upsertInvocations(tx, tenantId, run.id, newest), insertCostEvents(tx, owner, grown)]);
   if (grown.length === 0) return issue;
   const added = grown.reduce((sum, { usd }) => sum + usd, 0);
   unit.rows.setRun(run.id, { cost_usd: roundUsd(run.cost_usd + added) });
@@ -61,13 +60,26 @@ export async function bookInvocations(
   return after;
 }
 
+/** Numbers only grow: of two reports the higher value is kept. */
+const hasGrown = (item: Invocation, before: BookedCall): boolean =>
+  item.inputTokens > before.input_tokens ||
+  item.outputTokens > before.output_tokens ||
+  item.cacheReadTokens > before.cache_read_tokens ||
+  item.cacheWriteTokens > before.cache_write_tokens ||
+  item.stopReason !== before.stop_reason ||
+  (before.cost_usd === null && item.costUsd !== null);
+
 /** Adds the calls whose cost became or ceased to be unreported to the count of the issue. */
 function countUnreported(
   unit: TransactionContext,
   issue: HeldClaim['issue'],
-  growth: readonly { call: { unreportedCosts: number } }[],
+  { newest, recorded }: { newest: readonly Invocation[]; recorded: ReadonlyMap<number, BookedCall> },
 ): void {
-  const more = growth.reduce((sum, { call }) => sum + call.unreportedCosts, 0);
+  const before = newest.filter(({ index }) => recorded.get(index)?.cost_usd === null).length;
+  const now = newest.filter(
+    ({ index, costUsd }) => costUsd === null && (recorded.get(index)?.cost_usd ?? null) === null,
+  );
+  const more = now.length - before;
   if (more === 0 || !issue) return;
   unit.rows.setIssue(issue.id, { unreported_costs: issue.unreported_costs + more });
   unit.dirtyIssues.minor.add(issue.id);

@@ -18,7 +18,6 @@ export async function admitNew(
   hostStates?: HostStates,
 ): Promise<boolean> {
   if (!(await insertIssue(unit.tx, unit.tenantId, repoId, issue))) return false;
-  unit.records.entries.push({ repoId });
   const subject = await lockIssueContext(unit, { repoId, number: issue.number });
   if (subject) await admit(unit, subject, hostStates);
   return true;

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS, type Invocation } from '@pipeline/domain';
 import {
-  aggregateDeltas,
-  checkNextDay,
   costByModel,
+  extend,
   progress,
   spendingSummary,
   stateTimeseries,
   tenantBudgets,
   throughput,
 } from '@pipeline/engine';
-import { testDatabase, wrongSums } from '@pipeline/testing';
+import { closeHours, metricTotals } from '@pipeline/store';
+import { testDatabase } from '@pipeline/testing';
 import { clearHistory } from '@pipeline/testing/history';
 import { sql } from 'kysely';
 import { applyHostIssue, type Bench, hostIssue, makeBench, paid, refOf, take } from '../harness.ts';
@@ -25,15 +25,16 @@ beforeEach(async () => {
   at('05T09:00:00');
   bench = await makeBench(database.store);
 });
-afterEach(async () => {
-  await clearHistory(database.db);
-  await sql`truncate rollup_checks`.execute(database.db);
-});
+afterEach(() => clearHistory(database.db));
+
+async function closeAll(): Promise<void> {
+  while (await closeHours(database.store.db));
+}
 
 const call = (more: Partial<Invocation>): Invocation => ({ ...paid(more.costUsd ?? 0), ...more });
 const said = (invocations: Invocation[]) => ({ status: 'at it', details: null, invocations });
 
-test('changes show in the rollups immediately, and the rollups agree with the history the day after', async () => {
+test('changes show immediately, and as they were when their hours are closed', async () => {
   await applyHostIssue(bench, hostIssue(1));
   at('05T09:10:00');
   const task = await take(bench);
@@ -49,90 +50,13 @@ test('changes show in the rollups immediately, and the rollups agree with the hi
   ]);
   await progress(bench.engine, refOf(bench, task), said([call({ costUsd: 1 })]));
   expect((await spendingSummary(bench.engine, {})).todayUsd).toBe(1);
-  at('06T01:00:00');
-  expect(await aggregateDeltas(bench.engine)).toBe(false);
-  expect(await wrongSums(database)).toEqual({});
+  const totals = await metricTotals(database.store.db);
+  expect(totals.transitions).toMatchObject([{ from: 'new', to: 'analyzing', n: 1 }]);
+  at('06T01:10:00');
+  await closeAll();
+  expect(await metricTotals(database.store.db)).toEqual(totals);
+  expect((await spendingSummary(bench.engine, {})).last24hUsd).toBe(1);
   expect((await throughput(bench.engine, { since: '24h' })).count).toBe(0);
-});
-
-describe('the recomputation of days', () => {
-  test('goes back to the first issue, then checks each finished day once', async () => {
-    await applyHostIssue(bench, hostIssue(1));
-    at('07T12:00:00');
-    const days = async () => {
-      const seen: [string, boolean][] = [];
-      for (let next = await checkNextDay(bench.engine); next; next = await checkNextDay(bench.engine)) {
-        expect(next.off).toEqual([]);
-        seen.push([next.day, next.known]);
-      }
-      return seen;
-    };
-    expect(await days()).toEqual([
-      ['2026-03-07', false],
-      ['2026-03-06', false],
-      ['2026-03-05', false],
-    ]);
-    expect(await days()).toEqual([]);
-    at('08T00:05:00');
-    expect(await days()).toEqual([
-      ['2026-03-08', false],
-      ['2026-03-07', true],
-    ]);
-  });
-
-  test('deletes hourly costs that no window reads, and keeps days and months', async () => {
-    const booked = (grain: string, day: string) =>
-      sql`
-      insert into cost_sums (tenant_id, repo_id, agent, model, provider, grain, at, usd, invocations, input_tokens,
-        output_tokens, cache_read_tokens, cache_write_tokens, max_turns, no_progress)
-      values (9, 9, 'developer', 'm', 'p', ${grain}, ${`${day}T00:00:00Z`}, 1, 1, 0, 0, 0, 0, 0, 0)`.execute(
-        database.db,
-      );
-    for (const grain of ['hour', 'day', 'month']) await booked(grain, '2026-01-01');
-    await booked('hour', '2026-02-01');
-    while (await checkNextDay(bench.engine));
-    const { rows } = await sql`
-      select grain, at::date::text as day from cost_sums where tenant_id = 9 order by at, grain`.execute(database.db);
-    expect(rows).toEqual([
-      { grain: 'day', day: '2026-01-01' },
-      { grain: 'month', day: '2026-01-01' },
-      { grain: 'hour', day: '2026-02-01' },
-    ]);
-  });
-
-  test('creates the rollups of a history from before the upgrade', async () => {
-    await applyHostIssue(bench, hostIssue(1));
-    await sql`truncate rollup_deltas`.execute(database.db);
-    expect(await wrongSums(database)).toHaveProperty('state_minutes');
-    const made = await checkNextDay(bench.engine);
-    expect(made).toMatchObject({ day: '2026-03-05', known: false });
-    expect(made?.off.map(({ table }) => table)).toContain('event_counts');
-    expect(await wrongSums(database)).toEqual({});
-  });
-
-  test('reports and repairs differences of a known day', async () => {
-    await applyHostIssue(bench, hostIssue(1));
-    await aggregateDeltas(bench.engine);
-    await checkNextDay(bench.engine);
-    await sql`update transition_counts set n = n + 3`.execute(database.db);
-    at('06T00:05:00');
-    await checkNextDay(bench.engine);
-    expect(await checkNextDay(bench.engine)).toMatchObject({
-      day: '2026-03-05',
-      known: true,
-      off: [
-        {
-          table: 'transition_counts',
-          wrong: 2,
-          examples: [
-            { grain: 'day', n: -3 },
-            { grain: 'month', n: -3 },
-          ],
-        },
-      ],
-    });
-    expect(await wrongSums(database)).toEqual({});
-  });
 });
 
 describe('costs', () => {
@@ -166,8 +90,6 @@ describe('costs', () => {
     at('05T10:00:10');
     await progress(bench.engine, ref, said([call({ costUsd: 3, inputTokens: 500_000, stopReason: 'max_turns' })]));
     await progress(bench.engine, ref, said([call({ costUsd: 2, inputTokens: 200_000, stopReason: 'max_turns' })]));
-    await aggregateDeltas(bench.engine);
-    expect(await wrongSums(database)).toEqual({});
     const last = async (window: '1h' | '24h') => (await costByModel(bench.engine, { window })).models;
     expect(await last('24h')).toMatchObject([{ usd: 3, inputTokens: 500_000, invocations: 1, maxTurnsRate: 100 }]);
     at('05T10:59:50');
@@ -198,7 +120,6 @@ describe('costs', () => {
     await progress(bench.engine, ref, said([silent(0), silent(1), call({ index: 2, costUsd: 0 })]));
     expect(await stored()).toEqual([{ cost_usd: null }, { cost_usd: null }, { cost_usd: 0 }]);
     expect(await counts()).toEqual({ todayUsd: 0, counted: Array(6).fill(2) });
-    await aggregateDeltas(bench.engine);
     await progress(bench.engine, ref, said([silent(0), call({ index: 1, costUsd: 3 }), silent(2)]));
     expect(await stored()).toEqual([{ cost_usd: null }, { cost_usd: 3 }, { cost_usd: 0 }]);
     expect(await counts()).toEqual({ todayUsd: 3, counted: Array(6).fill(1) });
@@ -207,12 +128,46 @@ describe('costs', () => {
     ]);
     const issue = database.db.selectFrom('issues').select('unreported_costs').where('tenant_id', '=', bench.tenantId);
     expect(await issue.executeTakeFirst()).toEqual({ unreported_costs: 1 });
-    await aggregateDeltas(bench.engine);
+    at('05T11:00:00');
+    await closeAll();
     expect((await tenantBudgets(bench.engine)).tenants).toMatchObject([
       { unreportedCostsToday: 1, unreportedCostsMonth: 1 },
     ]);
     expect(await counts()).toEqual({ todayUsd: 3, counted: Array(6).fill(1) });
-    expect(await wrongSums(database)).toEqual({});
+  });
+
+  test('a call that grows after its hour was closed counts at its beginning, before and after its hour is computed again', async () => {
+    at('05T09:59:00');
+    const ref = refOf(bench, await take(bench));
+    await progress(
+      bench.engine,
+      ref,
+      said([
+        call({ costUsd: 1, inputTokens: 100 }),
+        call({ index: 1, costUsd: null, inputTokens: 0, outputTokens: 0 }),
+      ]),
+    );
+    at('05T10:03:00');
+    await extend(bench.engine, ref);
+    at('05T10:06:00');
+    await closeAll();
+    const later = [call({ costUsd: 3, inputTokens: 500, stopReason: 'max_turns' }), call({ index: 1, costUsd: 2 })];
+    await progress(bench.engine, ref, said(later));
+    await progress(bench.engine, ref, said(later));
+    at('05T10:59:30');
+    const figures = async () => ({
+      day: await costByModel(bench.engine, { window: '24h' }),
+      hour: (await costByModel(bench.engine, { window: '1h' })).models,
+      spent: await spendingSummary(bench.engine, {}),
+      totals: await metricTotals(database.store.db),
+    });
+    const before = await figures();
+    expect(before.day.models).toMatchObject([{ usd: 5, invocations: 2, unreportedCosts: 0, maxTurnsRate: 50 }]);
+    expect(before.hour).toMatchObject([{ usd: 4, invocations: 0, inputTokens: 0, unreportedCosts: 0 }]);
+    expect(await database.db.selectFrom('late_costs').select('hour').execute()).not.toEqual([]);
+    await closeAll();
+    expect(await database.db.selectFrom('late_costs').select('hour').execute()).toEqual([]);
+    expect(await figures()).toEqual(before);
   });
 
   test('shows the costs per tenant with its budget', async () => {

@@ -1,8 +1,8 @@
 import { DAY_MS } from '@pipeline/domain';
-import { checkRollups, makeMonths, migrateToLatest, PARTITIONED, type PartitionedTable } from '@pipeline/store';
+import { closeHours, makeMonths, migrateToLatest, PARTITIONED, type PartitionedTable } from '@pipeline/store';
 import pg from 'pg';
 import { storeAt } from '../history/filled.ts';
-import { expectedMonths, filledDays, monthAfter } from './retained.ts';
+import { expectedMonths, filledDays } from './retained.ts';
 import { COPIED, makeTemplate, TEMPLATE_MS, type Template } from './template.ts';
 
 /** A column of a table that is copied, with its type as Postgres prints it. */
@@ -80,7 +80,7 @@ export async function fill({ url, events, seed, end, note }: FillOptions): Promi
     await Promise.all(clients.map(copyNext));
     note('copied');
     await finish(first, copies * strides.idStride);
-    await sumUp(url, start, end);
+    await sumUp(url, end);
     note('rollups computed');
     await first.query('vacuum (analyze)');
     return { ...template, start, end, copies };
@@ -159,24 +159,11 @@ async function finish(client: pg.Client, nextId: number): Promise<void> {
   await client.query('drop schema template cascade');
 }
 
-/** The rollups, by the code that repairs them, month by month; each day counts as compared. */
-async function sumUp(url: string, start: Date, end: Date): Promise<void> {
+/** The rollups, by the code that makes them, a month of hours at a time. */
+async function sumUp(url: string, end: Date): Promise<void> {
   const store = storeAt(url, end);
-  const day = (at: Date) => `${at.toISOString().slice(0, 10)}T00:00:00.000Z`;
   try {
-    for (let n = 0; ; n += 1) {
-      const [from, to] = [`${monthAfter(start, n)}-01T00:00:00.000Z`, `${monthAfter(start, n + 1)}-01T00:00:00.000Z`];
-      if (from > end.toISOString()) break;
-      const [until = to] = [to, day(new Date(end.getTime() + DAY_MS))].toSorted();
-      await checkRollups(store.db, { from, to: until }, true);
-    }
-    const client = await connect(url);
-    await client.query(
-      `insert into rollup_checks (day, checked_at, wrong)
-       select d::date, now(), 0 from generate_series($1::timestamptz, $2::timestamptz, interval '1 day') d`,
-      [day(start), day(end)],
-    );
-    await client.end();
+    while (await closeHours(store.db, 31 * 24));
   } finally {
     await store.close();
   }

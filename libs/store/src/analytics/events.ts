@@ -3,7 +3,7 @@ import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import { newestRows, type RowCount } from '../driver/newest-rows.ts';
 import { cellsOf } from './rollups/sums.ts';
-import { type AnalyticsScope, waitingFacts, within } from './scope.ts';
+import { type AnalyticsScope, openFactsOf, within } from './scope.ts';
 
 export interface PipelineEventRow {
   id: number;
@@ -105,8 +105,8 @@ function eventsOfIssues(issues: readonly IssueOfRepo[], { issue, type }: EventFi
 }
 
 /**
- * Total number of events: from the monthly counts, with the time since the first of these months; for an issue, counted
- * by its index.
+ * Total number of events: from the monthly counts and the events of the open hours, with the time since the first of these
+ * months; for an issue, counted by its index.
  */
 export async function countEvents(fleet: Db, filter: EventFilter): Promise<RowCount> {
   const counted = filter.issue === null ? countOfSums(filter) : countOfIssues(await issuesOf(fleet, filter), filter);
@@ -115,7 +115,7 @@ export async function countEvents(fleet: Db, filter: EventFilter): Promise<RowCo
 }
 
 const countOfSums = (filter: EventFilter): RawBuilder<unknown> => sql`
-  with ${waitingFacts(filter)}
+  with ${openFactsOf(filter)}
   select coalesce(sum(n), 0)::bigint as total,
     coalesce(extract(epoch from svc_now() - min(at)) * 1000, 0)::float8 as "withinMs"
   from (

@@ -2,6 +2,8 @@ import type { TaskType } from '@pipeline/domain';
 import { sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
+import { OF_ALL, openFacts } from './rollups/facts.ts';
+import { cellsOf } from './rollups/sums.ts';
 
 const note = fleetNote('metrics of the whole deployment');
 
@@ -13,11 +15,21 @@ const MAX_MODELS = 100;
  * workers, and each would be a time series that never ends.
  */
 const named = sql`
+  ${openFacts(OF_ALL)},
+  spent as materialized (
+    select s.tenant_id, s.repo_id, s.agent, s.model, s.usd, s.unreported_costs, s.input_tokens, s.output_tokens,
+      s.cache_read_tokens, s.cache_write_tokens
+    from cost_sums s where s.grain = 'month'
+    union all
+    select c.tenant_id, c.repo_id, c.agent, c.model, c.usd, c.unreported_costs, c.input_tokens, c.output_tokens,
+      c.cache_read_tokens, c.cache_write_tokens
+    from costs c
+  ),
   named as materialized (
     select tenant_id, model, case when row_number() over (partition by tenant_id
       order by sum(usd) desc, sum(input_tokens + output_tokens) desc, model) <= ${sql.lit(MAX_MODELS)}
       then model else 'other' end as name
-    from cost_sums where grain = 'month' group by 1, 2
+    from spent group by 1, 2
   )`;
 
 export interface MetricTotals {
@@ -29,16 +41,16 @@ export interface MetricTotals {
 
 /**
  * The sums are a relation of their own: a distributed store keeps them in one place, and the repos in another. All-time
- * totals, from the stored rollups plus pending deltas. A total falls when old rollups are dropped, which a
- * counter's reader treats as a restart. Cost: the sums by month.
+ * totals, from the sums by month and the rows of the open hours. A total falls when old rollups are dropped, which a
+ * counter's reader treats as a restart. Cost: the sums by month, and the facts of the open hours.
  */
 export async function metricTotals(fleet: Db): Promise<MetricTotals> {
   const costs = await sql<MetricTotals['costs'][number]>`
     ${note}
     with ${named}, c as materialized (
       select s.tenant_id, s.repo_id, s.agent, n.name as model, sum(s.usd) as usd, sum(s.unreported_costs) as unreported
-      from cost_sums s join named n on n.tenant_id = s.tenant_id and n.model = s.model
-      where s.grain = 'month' group by 1, 2, 3, 4
+      from spent s join named n on n.tenant_id = s.tenant_id and n.model = s.model
+      group by 1, 2, 3, 4
     )
     select r.owner || '/' || r.name as repo, c.agent, c.model, sum(c.usd) as usd, sum(c.unreported)::bigint as unreported
     from c join repos r on r.tenant_id = c.tenant_id and r.id = c.repo_id
@@ -48,8 +60,8 @@ export async function metricTotals(fleet: Db): Promise<MetricTotals> {
     with ${named}, c as materialized (
       select s.tenant_id, s.repo_id, n.name as model, sum(s.input_tokens) as input, sum(s.output_tokens) as output,
         sum(s.cache_read_tokens) as cache_read, sum(s.cache_write_tokens) as cache_write
-      from cost_sums s join named n on n.tenant_id = s.tenant_id and n.model = s.model
-      where s.grain = 'month' group by 1, 2, 3
+      from spent s join named n on n.tenant_id = s.tenant_id and n.model = s.model
+      group by 1, 2, 3
     )
     select c.model, sum(c.input) as input, sum(c.output) as output, sum(c.cache_read) as "cacheRead",
       sum(c.cache_write) as "cacheWrite"
@@ -57,18 +69,24 @@ export async function metricTotals(fleet: Db): Promise<MetricTotals> {
     group by 1`.execute(fleet);
   const transitions = await sql<MetricTotals['transitions'][number]>`
     ${note}
-    with t as materialized (
-      select tenant_id, repo_id, from_state, to_state, sum(n) as n
-      from transition_counts where grain = 'month' group by 1, 2, 3, 4
+    with ${openFacts(OF_ALL)}, t as materialized (
+      select tenant_id, repo_id, from_state, to_state, sum(n) as n from (
+        select s.tenant_id, s.repo_id, s.from_state, s.to_state, s.n from transition_counts s where s.grain = 'month'
+        union all
+        select c.tenant_id, c.repo_id, c.from_state, c.to_state, c.n from (${cellsOf('transition_counts')}) c
+      ) parts group by 1, 2, 3, 4
     )
     select r.owner || '/' || r.name as repo, t.from_state as "from", t.to_state as "to", sum(t.n)::bigint as n
     from t join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id
     group by 1, 2, 3`.execute(fleet);
   const tasks = await sql<MetricTotals['tasks'][number]>`
     ${note}
-    with t as materialized (
-      select tenant_id, repo_id, task_type, event_type, sum(n) as n
-      from task_counts where grain = 'month' group by 1, 2, 3, 4
+    with ${openFacts(OF_ALL)}, t as materialized (
+      select tenant_id, repo_id, task_type, event_type, sum(n) as n from (
+        select s.tenant_id, s.repo_id, s.task_type, s.event_type, s.n from task_counts s where s.grain = 'month'
+        union all
+        select c.tenant_id, c.repo_id, c.task_type, c.event_type, c.n from (${cellsOf('task_counts')}) c
+      ) parts group by 1, 2, 3, 4
     )
     select t.task_type, t.event_type, sum(t.n)::bigint as n
     from t join repos r on r.tenant_id = t.tenant_id and r.id = t.repo_id
@@ -76,11 +94,14 @@ export async function metricTotals(fleet: Db): Promise<MetricTotals> {
   return { costs: costs.rows, tokens: tokens.rows, transitions: transitions.rows, tasks: tasks.rows };
 }
 
-/** The task types of which any tenant has claimed a task, ever. Cost: the sums by month. */
+/** The task types of which any tenant has claimed a task, ever. Cost: the sums by month, and the events of the open hours. */
 export async function taskTypesThatRan(fleet: Db): Promise<TaskType[]> {
   const { rows } = await sql<{ task_type: TaskType }>`
     ${note}
-    select distinct task_type from task_counts where grain = 'month' and event_type <> 'task_enqueued'`.execute(fleet);
+    with ${openFacts(OF_ALL)}
+    select distinct s.task_type from task_counts s where s.grain = 'month' and s.event_type <> 'task_enqueued'
+    union
+    select e.task_type from events e where e.task_type is not null and e.event_type <> 'task_enqueued'`.execute(fleet);
   return rows.map(({ task_type }) => task_type);
 }
 

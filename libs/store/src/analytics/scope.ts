@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { factsOfDeltas, type Of } from './rollups/aggregate.ts';
+import { openFacts } from './rollups/facts.ts';
 
 /** The scope of a query: one repo, all of a tenant, or everything. A repo comes with its tenant. */
 export interface AnalyticsScope {
@@ -16,9 +16,5 @@ export const within = (alias: string, { tenantId, repoId }: AnalyticsScope): Raw
 export const atLevel = (alias: string, { tenantId, repoId }: AnalyticsScope): RawBuilder<unknown> => sql`
   ${sql.ref(`${alias}.tenant_id`)} = ${tenantId ?? 0} and ${sql.ref(`${alias}.repo_id`)} = ${repoId ?? 0}`;
 
-/** Facts of deltas that are not aggregated yet, as common table expressions: moves, cohort, costs, events. */
-export const waitingFacts = (scope: AnalyticsScope): RawBuilder<unknown> => waitingOf((alias) => within(alias, scope));
-
-/** The same for deltas that meet a condition. */
-export const waitingOf = (of: Of): RawBuilder<unknown> => sql`
-  d as materialized (select r.tenant_id, r.repo_id, r.at, r.body from rollup_deltas r where ${of('r')}), ${factsOfDeltas}`;
+/** The facts that the rollups of a scope lack, as common table expressions: moves, costs, events. */
+export const openFactsOf = (scope: AnalyticsScope): RawBuilder<unknown> => openFacts((alias) => within(alias, scope));

@@ -2,9 +2,9 @@ import { STATES, type State } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
-import { movesOfRows } from './rollups/aggregate.ts';
+import { movesOf } from './rollups/facts.ts';
 import { cellsOf, middleOf } from './rollups/sums.ts';
-import { type AnalyticsScope, atLevel, waitingFacts, within } from './scope.ts';
+import { type AnalyticsScope, atLevel, openFactsOf, within } from './scope.ts';
 
 /** Number of issues that are in a state now (`bucket` null), or the change between two bucket ends. */
 interface StateChange {
@@ -18,7 +18,7 @@ const ANY_STATE = sql.lit(`{${STATES.join(',')}}`);
 
 /**
  * Issues by state now, and the changes since the first of these bucket ends, in one statement and so one snapshot.
- * Costs the minutes of the window and pending deltas, whatever the history. Ends within a minute are read from the
+ * Costs the minutes of the window and the moves of the open hours, whatever the history. Ends within a minute are read from the
  * transitions: their cost is the transitions of the window.
  */
 export async function stateChanges(
@@ -31,7 +31,7 @@ export async function stateChanges(
   const changes = exact ? changesOfRows(scope, from) : changesOfSums(scope, from);
   const { rows } = await sql<StateChange>`
     ${fleetNote('operators see all tenants')}
-    with ${waitingFacts(scope)}
+    with ${openFactsOf(scope)}
     select null::int as bucket, state, sum(n)::int as n from (
       select c.state, c.n from issue_counts c where ${within('c', scope)}
       union all select c.state, c.n from issue_count_deltas c where ${within('c', scope)}
@@ -51,7 +51,7 @@ const changesOfSums = (scope: AnalyticsScope, from: string): RawBuilder<unknown>
 
 const changesOfRows = (scope: AnalyticsScope, from: string): RawBuilder<unknown> => sql`
   select case part.n when 1 then m.to_state else m.from_state end as state, m.at, part.n
-  from (${movesOfRows({ from, to: 'infinity' })}) m
+  from (${movesOf({ from: sql`${from}::timestamptz`, to: sql`'infinity'` })}) m
   cross join unnest(array[1, -1]) part (n)
   where (part.n = 1 or m.from_state is not null) and ${within('m', scope)}`;
 
@@ -63,7 +63,7 @@ export async function countDone(fleet: Db, scope: AnalyticsScope, since: Date): 
   const { from, minute } = edgeOf(since);
   const { rows } = await sql<{ n: number }>`
     ${fleetNote('operators see all tenants')}
-    with ${waitingFacts(scope)}
+    with ${openFactsOf(scope)}
     select coalesce(sum(n), 0)::int as n from (
       select s.entered as n from state_minutes s
       where ${atLevel('s', scope)} and s.state = 'done' and s.minute >= ${minute}::timestamptz
@@ -101,7 +101,7 @@ export async function reachedStates(fleet: Db, scope: AnalyticsScope, since: Dat
   const { from, minute } = edgeOf(since);
   const { rows } = await sql<{ state: State; n: number }>`
     ${fleetNote('operators see all tenants')}
-    with ${waitingFacts(scope)}
+    with ${openFactsOf(scope)}
     select state, sum(n)::int as n from (
       select s.state, s.reached as n from state_minutes s
       where ${atLevel('s', scope)} and s.state = any(${ALL_STATES}::text[]) and s.minute >= ${minute}::timestamptz
@@ -163,7 +163,7 @@ async function mediansOfHistograms(fleet: Db, scope: AnalyticsScope, since: Date
   const hour = new Date(Math.floor(since.getTime() / 3_600_000) * 3_600_000).toISOString();
   const { rows } = await sql<{ state: State; minutes: number }>`
     ${fleetNote('operators see all tenants')}
-    with ${waitingFacts(scope)},
+    with ${openFactsOf(scope)},
     buckets as (
       select state, bucket, sum(n) as n from (
         select s.state, s.bucket, s.n from stay_hours s

@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
-import { byIndex, callsOf } from '../costs/invocations.ts';
+import { type BookedCall, byIndex, callsOf } from '../costs/invocations.ts';
 import type { Tx } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import { contextColumns, contextOf, type IssueContextRow, ownPr } from '../issues/issue-context.ts';
-import type { BookedCall } from '../records/records.ts';
 import { type HeldTask, heldBy } from '../workers/present-workers.ts';
 
 /** Rows that the end of a claim depends on, beside its issue and its run. */

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { OrgScope } from '../accounts/org-scope.ts';
-import { costsOfRows, costsOfRowsWithoutCalls, type Of } from '../analytics/rollups/aggregate.ts';
+import { costsOf, costsWithoutCalls, type Of, openFacts } from '../analytics/rollups/facts.ts';
 import { firstWhole } from '../analytics/rollups/sums.ts';
-import { type AnalyticsScope, waitingFacts, waitingOf, within } from '../analytics/scope.ts';
+import { type AnalyticsScope, openFactsOf, within } from '../analytics/scope.ts';
 import type { Db } from '../driver/database.ts';
 import { fleetNote, jsonList } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
@@ -18,11 +18,11 @@ export type Start = RawBuilder<unknown> | null;
 
 /**
  * Costs since then, as rows to be summed: days from the daily sums, the rest of the first day from the hourly ones, the
- * rest of the first hour from cost events, and pending deltas. `costs` with the same scope must precede it in the
+ * rest of the first hour and the open hours from cost events and calls. `costs` of the same scope must precede it in the
  * statement, so that all parts belong to one snapshot.
  * @param rows how the rest of the first hour is read: with the calls, or costs and unreported ones only.
  */
-function spentSince(start: Start, of: Of, rows = costsOfRows): RawBuilder<unknown> {
+function spentSince(start: Start, of: Of, rows = costsOf): RawBuilder<unknown> {
   if (start === null) {
     return sql`
       select ${COLUMNS} from cost_sums x where x.grain = 'month' and ${of('x')}
@@ -43,7 +43,7 @@ function spentSince(start: Start, of: Of, rows = costsOfRows): RawBuilder<unknow
  * USD and model calls by window, tenant, repo and agent: span, tenant_id, repo_id, agent, usd, invocations,
  * unreported_costs.
  */
-const spentBySpan = (starts: Readonly<Record<string, Start>>, of: Of, rows = costsOfRows): RawBuilder<unknown> =>
+const spentBySpan = (starts: Readonly<Record<string, Start>>, of: Of, rows = costsOf): RawBuilder<unknown> =>
   sql.join(
     Object.entries(starts).map(
       ([span, start]) => sql`
@@ -85,7 +85,7 @@ export async function spentByRepoAndAgent(
   const starts = Object.fromEntries(Object.entries(spans).map(([span, since]) => [span, startOf(since)]));
   const { rows } = await sql<Spent>`
     ${fleetNote('operators see all tenants')}
-    with ${waitingFacts(scope)} ${spentBySpan(starts, ofScope(scope))}`.execute(fleet);
+    with ${openFactsOf(scope)} ${spentBySpan(starts, ofScope(scope))}`.execute(fleet);
   return rows;
 }
 
@@ -107,7 +107,7 @@ interface ModelSpending {
 export async function spentByModel(fleet: Db, scope: AnalyticsScope, since: Since): Promise<ModelSpending[]> {
   const { rows } = await sql<ModelSpending>`
     ${fleetNote('operators see all tenants')}
-    with ${waitingFacts(scope)}
+    with ${openFactsOf(scope)}
     select model, provider, sum(usd) as usd, sum(invocations)::bigint as invocations,
       sum(input_tokens) as "inputTokens", sum(output_tokens) as "outputTokens",
       sum(cache_read_tokens) as "cacheReadTokens", sum(cache_write_tokens) as "cacheWriteTokens",
@@ -150,12 +150,12 @@ const WINDOWS = sql.join(SPANS.map(sumsOf));
  * Call counts are reported for the all-time window only, which reads months: the first hour of a window needs only the
  * cost and the calls without one.
  */
-const spent = (dayStart: RawBuilder<unknown>, of: Of) => spentBySpan(startsOf(dayStart), of, costsOfRowsWithoutCalls);
+const spent = (dayStart: RawBuilder<unknown>, of: Of) => spentBySpan(startsOf(dayStart), of, costsWithoutCalls);
 
 const ofRepo = prepared('costs-of-repo', (_db, p: Params<{ tenantId: number; repoId: number; dayStart: string }>) => {
   const of: Of = (alias) =>
     sql`${sql.ref(`${alias}.tenant_id`)} = ${p('tenantId')} and ${sql.ref(`${alias}.repo_id`)} = ${p('repoId')}`;
-  return sql<CostSums>`with ${waitingOf(of)} select ${WINDOWS} from (${spent(p('dayStart'), of)}) s`;
+  return sql<CostSums>`with ${openFacts(of)} select ${WINDOWS} from (${spent(p('dayStart'), of)}) s`;
 });
 
 /**
@@ -197,7 +197,7 @@ const summary = prepared(
       where r.tenant_id = ${p('tenantId')} and r.enabled
         and (${p('repoIds')}::bigint[] is null or r.id = any(${p('repoIds')}::bigint[]))
         and (${p('repoKey')}::text is null or r.slug_key = ${p('repoKey')}::text)
-    ), ${waitingOf(inReach(p))},
+    ), ${openFacts(inReach(p))},
     spent as materialized (${spent(p('dayStart'), inReach(p))})
     select svc_now() as now, (select row_to_json(q) from (select ${WINDOWS} from spent s) q) as total,
       ${jsonList(
@@ -224,7 +224,7 @@ interface CostQuery {
 }
 
 /**
- * Costs of everything in scope, or of one repo, always exact: rollups and pending deltas are read in one snapshot.
+ * Costs of everything in scope, or of one repo, always exact: rollups and the rows of open hours are read in one snapshot.
  * Costs a row for each repo, agent, model and day of thirty, and one for each month.
  */
 export const costSummary = async (read: Db, scope: OrgScope, { dayStart, slug }: CostQuery): Promise<CostSummary> => {

@@ -3,11 +3,24 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../driver/database.ts';
 import { exactTime } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
-import type { BookedCall } from '../records/records.ts';
 
 interface OfRun {
   tenantId: number;
   runId: number;
+}
+
+/** The recorded values of a model call. */
+export interface BookedCall {
+  model: string;
+  provider: string;
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  /** Null = unreported. */
+  cost_usd: number | null;
+  stop_reason: Invocation['stopReason'];
+  created_at: string;
 }
 
 type CallOfRun = BookedCall & { invocation_index: number };

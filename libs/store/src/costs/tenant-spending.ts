@@ -1,6 +1,6 @@
 import { type BudgetPercent, IN_FLIGHT_STATES } from '@pipeline/domain';
 import { sql } from 'kysely';
-import { waitingFacts } from '../analytics/scope.ts';
+import { OF_ALL, openFacts } from '../analytics/rollups/facts.ts';
 import type { Db } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import { MIDNIGHT } from './budgets.ts';
@@ -20,7 +20,7 @@ export interface TenantSpending {
 }
 
 /**
- * Costs of every tenant today and this month (UTC), and its number of tasks in progress. Costs the days of the month.
+ * Costs of every tenant today and this month (UTC), and its number of tasks in progress. Costs the days of the month and the calls of the open hours.
  */
 export async function spendingOfTenants(fleet: Db): Promise<TenantSpending[]> {
   const states = [...IN_FLIGHT_STATES];
@@ -29,14 +29,14 @@ export async function spendingOfTenants(fleet: Db): Promise<TenantSpending[]> {
     with today as (select (svc_now() at time zone 'UTC')::date as day, ${MIDNIGHT} as midnight),
     told as (
       select b.tenant_id, b.told_percent from budget_days b join today on b.day = today.day
-    ), ${waitingFacts({ tenantId: null, repoId: null })},
+    ), ${openFacts(OF_ALL)},
     spent as (
       select c.tenant_id, sum(c.usd) as month, sum(c.unreported_costs) as month_unreported,
         sum(c.usd) filter (where c.at >= today.midnight) as day,
         sum(c.unreported_costs) filter (where c.at >= today.midnight) as day_unreported
       from (
         select s.tenant_id, s.at, s.usd, s.unreported_costs from cost_sums s where s.grain = 'day'
-        union all select w.tenant_id, w.at, w.usd, w.unreported_costs from costs w
+        union all select o.tenant_id, o.at, o.usd, o.unreported_costs from costs o
       ) c cross join today
       where c.at >= date_trunc('month', today.day::timestamp) at time zone 'UTC' group by 1
     ), counted as (

@@ -151,6 +151,10 @@ export interface DB {
     tenant_id: number;
     told_percent: BudgetPercent | null;
   };
+  closed_hours: {
+    closed_until: string;
+    id: Generated<boolean>;
+  };
   commit_checks: {
     conclusion: string | null;
     host_id: number;
@@ -497,6 +501,11 @@ export interface DB {
     tenant_id: number;
     value: number | null;
   };
+  late_costs: {
+    hour: string;
+    repo_id: number;
+    tenant_id: number;
+  };
   leaders: {
     epoch: number;
     holder: string;
@@ -740,18 +749,6 @@ export interface DB {
     path: string | null;
     tenant_id: number;
   };
-  rollup_checks: {
-    checked_at: string;
-    day: string;
-    wrong: number;
-  };
-  rollup_deltas: {
-    at: Generated<string>;
-    body: JsonColumn<Json>;
-    id: Generated<number>;
-    repo_id: number;
-    tenant_id: number;
-  };
   runs: {
     agent: string;
     attempt: number;
@@ -992,12 +989,14 @@ export interface DB {
   transitions: {
     actor_id: string | null;
     actor_type: string;
+    admitted_at: string;
     agent: string | null;
     at: Generated<string>;
     duration_in_from_ms: number | null;
     forced: Generated<boolean>;
     from_state: State | null;
     id: Generated<number>;
+    is_first: boolean;
     issue_id: number;
     reason: string | null;
     repo_id: number;
@@ -1100,6 +1099,7 @@ export const COLUMNS = {
   artefacts: ['body', 'created_at', 'id', 'issue_id', 'kind', 'media_type', 'run_id', 'tenant_id', 'title'],
   audit_log: ['action', 'actor_id', 'actor_type', 'at', 'details', 'id', 'reason', 'subject'],
   budget_days: ['day', 'tenant_id', 'told_percent'],
+  closed_hours: ['closed_until', 'id'],
   commit_checks: ['conclusion', 'host_id', 'kind', 'log_tail', 'name', 'repo_id', 'reported_at', 'sha', 'state', 'suite_id', 'tenant_id', 'url'],
   config_reloads: ['agent_name', 'applied_keys', 'at', 'deferred_keys', 'error', 'error_code', 'instance', 'status', 'trigger'],
   cost_events: ['agent', 'amount_usd', 'created_at', 'id', 'invocation_index', 'issue_id', 'model', 'repo_id', 'run_id', 'tenant_id'],
@@ -1122,6 +1122,7 @@ export const COLUMNS = {
   issue_plans: ['answered_at', 'answered_by', 'author', 'author_type', 'body', 'created_at', 'edits_version', 'issue_id', 'planned_files', 'reason', 'status', 'tenant_id', 'version'],
   issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'error_fingerprint', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'plan_status', 'plan_version', 'planned_files', 'question', 'quota_waited_ms', 'reached_states', 'repo_id', 'rounds', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'submitted_files', 'tenant_id', 'text_changed_at', 'text_changed_by', 'title', 'told_budget_percent', 'unreported_costs', 'updated_at', 'url'],
   kpi_snapshots: ['baseline_sample_size', 'baseline_value', 'computed_at', 'day', 'direction', 'kpi', 'magnitude', 'regressed', 'relative_delta', 'repo_id', 'sample_size', 'tenant_id', 'value'],
+  late_costs: ['hour', 'repo_id', 'tenant_id'],
   leaders: ['epoch', 'holder', 'name', 'since'],
   loop_problems: ['error', 'failures', 'loop', 'problem', 'process', 'seen_at', 'since'],
   memberships: ['created_at', 'role', 'tenant_id', 'user_id'],
@@ -1142,8 +1143,6 @@ export const COLUMNS = {
   repos: ['checks_policy', 'clone_url', 'compare', 'created_at', 'default_branch', 'enabled', 'former_slug_keys', 'host_id', 'id', 'installation_id', 'max_rounds', 'merge_method', 'merge_train', 'name', 'owner', 'pool_size', 'push_checked_at', 'push_restricted', 'removed_at', 'setup_command', 'slug_key', 'tenant_id', 'train_head', 'train_pr', 'train_since', 'unavailable', 'unavailable_since', 'updated_at', 'vcs_host'],
   retrospectives: ['actual_files', 'created_at', 'failures', 'id', 'issue_id', 'lessons', 'outcome_classification', 'planned_files', 'repo_id', 'run_id', 'search', 'status', 'summary', 'tenant_id', 'updated_at'],
   review_comments: ['author', 'body', 'created_at', 'id', 'issue_id', 'kind', 'line', 'path', 'tenant_id'],
-  rollup_checks: ['checked_at', 'day', 'wrong'],
-  rollup_deltas: ['at', 'body', 'id', 'repo_id', 'tenant_id'],
   runs: ['agent', 'attempt', 'claim_token_hash', 'claimed_at', 'compared_agent', 'cost_usd', 'error_class', 'error_fingerprint', 'error_message', 'finished_at', 'head_sha', 'id', 'issue_id', 'issue_number', 'lease_expires_at', 'outcome', 'ready_at', 'repo_id', 'report_answer', 'report_hash', 'started_at', 'status', 'task_id', 'task_type', 'tenant_id', 'work_id', 'worker_id'],
   seen_remarks: ['created_at', 'host_id', 'kind', 'repo_id', 'tenant_id'],
   settings: ['body', 'id', 'updated_at', 'version'],
@@ -1164,7 +1163,7 @@ export const COLUMNS = {
   track_prompts: ['created_at', 'created_by', 'instructions', 'notes', 'seed_body', 'seed_title', 'tenant_id', 'track_id', 'version'],
   tracks: ['active_version', 'cadence_kind', 'cooldown_minutes', 'created_at', 'cron_expr', 'deleted_at', 'enabled', 'id', 'label', 'last_run_at', 'latest_version', 'name', 'next_run_at', 'proposal', 'repo_id', 'schedule_since', 'tenant_id', 'updated_at', 'weight'],
   transition_counts: ['at', 'from_state', 'grain', 'n', 'repo_id', 'tenant_id', 'to_state'],
-  transitions: ['actor_id', 'actor_type', 'agent', 'at', 'duration_in_from_ms', 'forced', 'from_state', 'id', 'issue_id', 'reason', 'repo_id', 'tenant_id', 'to_state', 'trigger'],
+  transitions: ['actor_id', 'actor_type', 'admitted_at', 'agent', 'at', 'duration_in_from_ms', 'forced', 'from_state', 'id', 'is_first', 'issue_id', 'reason', 'repo_id', 'tenant_id', 'to_state', 'trigger'],
   user_identities: ['created_at', 'issuer', 'last_login_at', 'name', 'subject', 'user_id'],
   user_sessions: ['created_at', 'expires_at', 'hash', 'user_id'],
   users: ['created_at', 'disabled_at', 'email', 'email_key', 'id', 'name', 'password_hash'],

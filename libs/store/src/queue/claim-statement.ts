@@ -40,7 +40,7 @@ export const claimedRows = sql`
 const AGENTS = JSON.stringify(AGENT_OF);
 
 /**
- * Claims tasks, and inserts the run, the event and the rollup delta of each claim.
+ * Claims tasks, and inserts the run and the event of each claim.
  * @param heads the tasks to claim (id, priority, turn), locked.
  * @param numbered these, as the CTE `head`, with their number n in claim order.
  */
@@ -76,10 +76,5 @@ export const claimOf = (
       jsonb_build_object(
         'taskId', id, 'taskType', task_type, 'attempt', attempt, 'workerId', worker_id, 'error', null)
     from claimed
-  ), delta as (
-    insert into rollup_deltas (tenant_id, repo_id, body)
-    select ${p('tenantId')}, repo_id, jsonb_build_object('events', jsonb_agg(
-      jsonb_build_object('type', 'task_claimed', 'task', task_type, 'n', 1)))
-    from claimed group by repo_id
   )
   ${answer}`;

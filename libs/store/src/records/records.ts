@@ -1,5 +1,6 @@
-import type { Invocation, State } from '@pipeline/domain';
+import type { State } from '@pipeline/domain';
 import { type RawBuilder, sql } from 'kysely';
+import { bin } from '../analytics/rollups/sums.ts';
 import type { Tx } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
 import type { StreamFact } from '../stream/stream.ts';
@@ -59,122 +60,15 @@ export interface Records {
   issueEvents: IssueEventInput[];
   pipelineEvents: PipelineEventInput[];
   stream: StreamInput[];
-  /** Admitted issues and costs: for the rollups only. */
-  entries: EntryInput[];
-  costs: CostInput[];
+  /** Model calls of this transaction that were recorded before and have grown. */
+  grownCalls: GrownCall[];
 }
 
-/** The additional cost of a model call over its recorded cost. */
-interface CostInput {
+/** The hour of such a call is computed again when it is over. */
+interface GrownCall {
   repoId: number;
-  agent: string;
-  model: string;
-  provider: string;
-  usd: number;
-  /** New values of the call itself; they belong to the time at which the call was first recorded. */
-  call: CallGrowth;
-}
-
-interface CallGrowth {
-  /** ISO 8601; null = now. */
-  at: string | null;
-  /** 1 for a call that was not known before. */
-  invocations: number;
-  inputTokens: number;
-  outputTokens: number;
-  cacheReadTokens: number;
-  cacheWriteTokens: number;
-  /** 1 when it now has this result, -1 when it was recorded with it and no longer has it. */
-  maxTurns: number;
-  noProgress: number;
-  /** 1 when its cost is now unreported, -1 when it no longer is. */
-  unreportedCosts: number;
-}
-
-/** An admitted issue. */
-interface EntryInput {
-  repoId: number;
-}
-
-const ended = (stopReason: Invocation['stopReason'] | undefined, as: Invocation['stopReason']) =>
-  stopReason === as ? 1 : 0;
-
-/** The recorded values of a call. */
-export interface BookedCall {
-  model: string;
-  provider: string;
-  input_tokens: number;
-  output_tokens: number;
-  cache_read_tokens: number;
-  cache_write_tokens: number;
-  /** Null = unreported. */
-  cost_usd: number | null;
-  stop_reason: Invocation['stopReason'];
-  created_at: string;
-}
-
-/** The growth of a call by another report. Numbers only grow: of two reports the higher value is kept. */
-export function growthOf(item: Invocation, before: BookedCall | undefined): CallGrowth {
-  const more = (now: number, then: number | undefined) => Math.max(0, now - (then ?? 0));
-  const turned = (reason: Invocation['stopReason']) =>
-    ended(item.stopReason, reason) - ended(before?.stop_reason, reason);
-  const isUnreported = item.costUsd === null && (before?.cost_usd ?? null) === null;
-  return {
-    at: before?.created_at ?? null,
-    invocations: before ? 0 : 1,
-    inputTokens: more(item.inputTokens, before?.input_tokens),
-    outputTokens: more(item.outputTokens, before?.output_tokens),
-    cacheReadTokens: more(item.cacheReadTokens, before?.cache_read_tokens),
-    cacheWriteTokens: more(item.cacheWriteTokens, before?.cache_write_tokens),
-    maxTurns: turned('max_turns'),
-    noProgress: turned('no_progress'),
-    unreportedCosts: Number(isUnreported) - Number(before?.cost_usd === null),
-  };
-}
-
-interface Move {
-  from: State | null;
-  to: State;
-  /** Time of admission; null = now. */
-  cohort: string | null;
-  /** True = the issue is in that state for the first time. */
-  first: boolean;
-  stay: number | null;
-}
-
-interface Body {
-  moves: Move[];
-  costs: Omit<CostInput, 'repoId'>[];
-  events: { type: string; task: string | null; n: number }[];
-}
-
-interface Facts {
-  entries: readonly EntryInput[];
-  transitions: readonly TransitionInput[];
-  costs: readonly CostInput[];
-  pipelineEvents: readonly PipelineEventInput[];
-}
-
-/** The rollup deltas of a transaction: one row per repo that it changed. */
-function deltasOf({ entries, transitions, costs, pipelineEvents }: Facts): { repoId: number; body: Body }[] {
-  const bodies = new Map<number, Body>();
-  const of = (repoId: number): Body => {
-    const body = bodies.get(repoId) ?? { moves: [], costs: [], events: [] };
-    bodies.set(repoId, body);
-    return body;
-  };
-  for (const { repoId } of entries) {
-    of(repoId).moves.push({ from: null, to: 'new', cohort: null, first: true, stay: null });
-  }
-  for (const { repoId, from, to, enteredPipelineAt: cohort, isFirst: first, durationMs: stay } of transitions) {
-    of(repoId).moves.push({ from, to, cohort, first, stay });
-  }
-  for (const { repoId, ...cost } of costs) of(repoId).costs.push(cost);
-  for (const { repoId, eventType: type, payload } of pipelineEvents) {
-    const task = typeof payload.taskType === 'string' ? payload.taskType : null;
-    of(repoId).events.push({ type, task, n: 1 });
-  }
-  return [...bodies].map(([repoId, body]) => ({ repoId, body }));
+  /** When the call was first recorded, ISO 8601. */
+  at: string;
 }
 
 export const noRecords = (): Records => ({
@@ -182,11 +76,10 @@ export const noRecords = (): Records => ({
   issueEvents: [],
   pipelineEvents: [],
   stream: [],
-  entries: [],
-  costs: [],
+  grownCalls: [],
 });
 
-type Texts = { [K in 'transitions' | 'issueEvents' | 'pipelineEvents' | 'stream' | 'deltas']: string };
+type Texts = { [K in 'transitions' | 'issueEvents' | 'pipelineEvents' | 'stream' | 'grownCalls']: string };
 
 /**
  * The time of an issue's next event: that of the transaction, or just after an event that a later transaction committed
@@ -206,12 +99,13 @@ const insert = prepared(
   (_db, p: Params<Texts & { tenantId: number }>) => sql`
     with transition as (
       insert into transitions (tenant_id, repo_id, issue_id, from_state, to_state, trigger, forced, agent, actor_type,
-        actor_id, reason, duration_in_from_ms, at)
+        actor_id, reason, duration_in_from_ms, at, admitted_at, is_first)
       select ${p('tenantId')}, t."repoId", t."issueId", t."from", t."to", t."trigger", t.forced, t.agent, t."actorType",
-        t."actorId", t.reason, t."durationMs", svc_now() + t."lateUs" * interval '1 microsecond'
+        t."actorId", t.reason, t."durationMs", svc_now() + t."lateUs" * interval '1 microsecond',
+        t."enteredPipelineAt", t."isFirst"
       from jsonb_to_recordset(${p('transitions')}::jsonb) as t ("repoId" bigint, "issueId" bigint, "from" text, "to" text,
         "trigger" text, forced boolean, agent text, "actorType" text, "actorId" text, reason text, "durationMs" bigint,
-        "lateUs" bigint)
+        "lateUs" bigint, "enteredPipelineAt" timestamptz, "isFirst" boolean)
     ), story as (
       insert into issue_events (tenant_id, created_at, issue_id, actor_type, actor_id, status, details, state)
       select ${p('tenantId')}, ${laterThanAll('e."issueId"', p('tenantId'))}, e."issueId", e."actorType", e."actorId", e.status, e.details, e.state
@@ -222,10 +116,11 @@ const insert = prepared(
       select ${p('tenantId')}, e."repoId", e."issueId", e."issueNumber", e."eventType", e.agent, e.payload
       from jsonb_to_recordset(${p('pipelineEvents')}::jsonb) as e ("repoId" bigint, "issueId" bigint,
         "issueNumber" integer, "eventType" text, agent text, payload jsonb)
-    ), delta as (
-      insert into rollup_deltas (tenant_id, repo_id, body)
-      select ${p('tenantId')}, d."repoId", d.body
-      from jsonb_to_recordset(${p('deltas')}::jsonb) as d ("repoId" bigint, body jsonb)
+    ), late as (
+      insert into late_costs (tenant_id, repo_id, hour)
+      select ${p('tenantId')}, c."repoId", ${bin('1 hour', sql`c."at"`)}
+      from jsonb_to_recordset(${p('grownCalls')}::jsonb) as c ("repoId" bigint, "at" timestamptz)
+      where c."at" < ${bin('1 hour', sql`svc_now()`)}
     )
     insert into stream_outbox (tenant_id, event_type, data)
     select ${p('tenantId')}, s.type, s.data
@@ -241,6 +136,6 @@ export async function insertRecords(tx: Tx, tenantId: number, records: Records):
     issueEvents: JSON.stringify(records.issueEvents),
     pipelineEvents: JSON.stringify(records.pipelineEvents),
     stream: JSON.stringify(records.stream),
-    deltas: JSON.stringify(deltasOf(records)),
+    grownCalls: JSON.stringify(records.grownCalls),
   });
 }

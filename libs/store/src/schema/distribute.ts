@@ -11,13 +11,14 @@ export const PLACEMENT: Readonly<Record<string, Placement>> = {
   // Small, rarely updated, read by all: a full copy on every node.
   tenants: 'reference',
   users: 'reference',
+  // Read with the rows of every tenant, written once an hour.
+  closed_hours: 'reference',
   // A transaction that writes a copy on every node is committed in two phases: no action without its entry, no failed
   // reload without its alert.
   audit_log: 'reference',
   config_reloads: 'reference',
   // One row, or keys that must be unique over all tenants: on the coordinator only.
   model_prices: 'local',
-  rollup_checks: 'local',
   oauth_artifacts: 'local',
   oauth_clients: 'local',
   oauth_connections: 'local',

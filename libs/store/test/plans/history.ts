@@ -56,8 +56,10 @@ async function addRecords(tx: Tx): Promise<void> {
     select i.tenant_id, i.id, 'agent', 'working', 'planning', ${when}
     from issues i, generate_series(1, 4) n`.execute(tx);
   await sql`
-    insert into transitions (tenant_id, repo_id, issue_id, from_state, to_state, trigger, actor_type, at)
-    select i.tenant_id, i.repo_id, i.id, 'planning', case when n = 3 then 'done' else 'in-review' end, 'planned', 'agent', ${when}
+    insert into transitions (tenant_id, repo_id, issue_id, from_state, to_state, trigger, actor_type, at, admitted_at,
+      is_first)
+    select i.tenant_id, i.repo_id, i.id, 'planning', case when n = 3 then 'done' else 'in-review' end, 'planned', 'agent',
+      ${when}, i.created_at, false
     from issues i, generate_series(1, 3) n`.execute(tx);
   await sql`
     insert into runs (tenant_id, task_id, work_id, repo_id, issue_id, issue_number, task_type, attempt, agent, worker_id,

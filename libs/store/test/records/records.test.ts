@@ -81,8 +81,7 @@ test('writes the entries of each log in chronological order', async () => {
         { issueId, ...actor, status: 'second', details: { why: 'so' }, state: 'planning' },
       ],
       pipelineEvents: [event(0), event(1), event(2)],
-      entries: [],
-      costs: [],
+      grownCalls: [],
       stream: [
         { type: 'issue-status', data: { n: 1 } },
         { type: 'cost-update', data: { n: 2 } },

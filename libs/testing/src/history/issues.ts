@@ -14,6 +14,7 @@ export function tellIssue(
     repo,
     issueId: chronicle.counters.issue,
     number,
+    enteredAt,
     state: 'new',
     since: enteredAt,
     freeAt: enteredAt,
@@ -32,7 +33,7 @@ export function tellIssue(
   walk(story);
   const pausedAt = pause(story);
   chronicle.rows.issue_edges.push(...story.edges.values());
-  keepIssue(story, { enteredAt, pausedAt });
+  keepIssue(story, pausedAt);
 }
 
 /** Some issues are paused, and some of them still are. @returns since when this one is; null = it is not. */
@@ -52,8 +53,8 @@ function pause(story: Story): number | null {
   return at;
 }
 
-function keepIssue(story: Story, { enteredAt, pausedAt }: { enteredAt: number; pausedAt: number | null }): void {
-  const { draw, repo, number, state, since, rows } = story;
+function keepIssue(story: Story, pausedAt: number | null): void {
+  const { draw, repo, number, enteredAt, state, since, rows } = story;
   const isBlocked = isBlockedState(state);
   const shown = outputLabels({ state, isBlocked, isPaused: pausedAt !== null });
   const host = enteredAt - draw.around(DAY_MS / 24);

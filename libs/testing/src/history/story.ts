@@ -67,6 +67,8 @@ export interface Story extends Chronicle {
   repo: StoryRepo;
   issueId: number;
   number: number;
+  /** Time of its admission. */
+  enteredAt: number;
   state: State;
   /** Time at which the issue entered its state. */
   since: number;

@@ -80,6 +80,8 @@ function move(story: Story, way: Way, at: number): void {
     reason: way.by === 'operator' ? 'so it should be' : null,
     duration_in_from_ms: Math.floor(at) - Math.floor(since),
     at: iso(at),
+    admitted_at: iso(story.enteredAt),
+    is_first: (story.reached & stateBit(to)) === 0,
   });
   enter(story, { from, to, trigger: way.trigger }, at);
 }

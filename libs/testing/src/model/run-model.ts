@@ -3,7 +3,6 @@ import { isOutputLabel, outputLabels } from '@pipeline/domain';
 import { checkIssueList } from '@pipeline/store';
 import fc, { type AsyncCommand } from 'fast-check';
 import { sql } from 'kysely';
-import { wrongSums } from '../consistency/wrong-sums.ts';
 import { statusCommentOn } from './host/writes.ts';
 import { intakeBreaches } from './rules/intake.ts';
 import { breaches } from './rules/invariants.ts';
@@ -131,7 +130,6 @@ async function checkEnd(world: World): Promise<void> {
   expect(mergeBreaches(world)).toEqual([]);
   const lists = await checkIssueList(world.database.db, world.tenantId);
   expect(lists).toEqual({ missing: 0, surplus: 0, stale: 0, miscounted: 0 });
-  expect(await wrongSums(world.database)).toEqual({});
 }
 
 const HELPS = 8;

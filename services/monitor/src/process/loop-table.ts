@@ -1,7 +1,6 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '@pipeline/domain';
 import {
   aggregateCounts,
-  aggregateDeltas,
   autoUnblock,
   type Engine,
   embedItems,
@@ -18,11 +17,11 @@ import {
   watchSla,
   writeDailyDigest,
 } from '@pipeline/engine';
+import { closeHours } from '@pipeline/store';
 import { Counter } from 'prom-client';
 import { AlertDeliverer } from '../alerts/deliverer.ts';
 import { detectorRounds } from '../alerts/detection.ts';
 import { OutageWatch } from '../alerts/outage.ts';
-import { differencesCounter, rollupCheck } from '../analytics/rollup-check.ts';
 import type { ConsistencyCache } from '../consistency/consistency-cache.ts';
 import { inboxGauges } from '../intake/inbox-gauges.ts';
 import type { createIntake } from '../intake/intake.ts';
@@ -167,20 +166,16 @@ function upkeepLoops({ engine, metrics, log }: Wiring): Loop[] {
 }
 
 /**
- * Rollups, the dashboard, metrics and traces. Readers add deltas that are not aggregated yet, so the pace of `rollups`
- * affects their cost and not their results.
+ * Rollups, the dashboard, metrics and traces. Readers add the facts of hours that are not closed yet, so the pace of
+ * `rollups` affects their cost and not their results.
  */
-function analyticsLoops({ engine, store, metrics, log, listsEveryMs }: Wiring, { polled, exporter }: Parts): Loop[] {
+function analyticsLoops({ engine, store, metrics, listsEveryMs }: Wiring, { polled, exporter }: Parts): Loop[] {
   const totals = createTotals(metrics.registry, store);
-  const deps = { differences: differencesCounter(metrics.registry), log };
-  const aggregate = async () => again(await aggregateDeltas(engine));
-  const checkDay = async (leading: Engine) => again(await rollupCheck(leading, deps));
   const exportRuns = async ({ store }: Engine) => again(await exporter?.exportNext(store));
   const figuresEveryMs = () => engine.settings().pollIntervals.metricsRefreshMin * MINUTE_MS;
   const { counts, live, figures } = polled;
   return [
-    { name: 'rollups', everyMs: 2 * SECOND_MS, run: aggregate },
-    { name: 'rollup-check', everyMs: 10 * MINUTE_MS, leader: 'rollup-check', runAsLeader: checkDay },
+    { name: 'rollups', everyMs: MINUTE_MS, run: async () => again(await closeHours(store.db)) },
     { name: 'dashboard-counts', everyMs: 3 * SECOND_MS, health: 'poll', run: () => counts.refresh() },
     { name: 'dashboard', everyMs: listsEveryMs, health: 'poll', run: () => live.refresh() },
     { name: 'dashboard-figures', everyMs: figuresEveryMs, health: 'poll', run: () => figures.refresh() },

@@ -1,8 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { silentLogger } from '@pipeline/runtime';
-import { sql } from 'kysely';
-import { Registry } from 'prom-client';
-import { differencesCounter, rollupCheck } from '../../src/analytics/rollup-check.ts';
 import { admit, type Bench, makeBench } from '../support/bench.ts';
 import { type Call, serveApp, serveConnected } from '../support/served-app.ts';
 import { database } from './database.ts';
@@ -102,25 +98,6 @@ describe('rows of figures', () => {
     const { page } = (await call('GET', EVENTS + query)).json as { page: { total: number } };
     expect(page).toMatchObject({ limit, offset });
     expect(page.total).toBeGreaterThanOrEqual(2);
-  });
-
-  test('sums that were wrong are counted for the operators', async () => {
-    const registry = new Registry();
-    const deps = { differences: differencesCounter(registry), log: silentLogger };
-    expect(await rollupCheck(bench.engine, deps)).toBe(true);
-    expect(await rollupCheck(bench.engine, deps)).toBe(false);
-    for (const [grain, day] of [
-      ['day', '2026-03-05'],
-      ['month', '2026-03-01'],
-    ])
-      await sql`
-      insert into transition_counts (tenant_id, repo_id, from_state, to_state, grain, at, n)
-      values (${bench.tenantId}, ${bench.repo.id}, 'new', 'done', ${grain}, ${`${day}T00:00:00Z`}, 7)`.execute(
-        database.db,
-      );
-    database.clock.now = new Date('2026-03-06T00:10:00Z');
-    while (await rollupCheck(bench.engine, deps));
-    expect(await registry.metrics()).toContain('svc_rollup_differences_total{table="transition_counts"} 2');
   });
 
   afterAll(() => database.clear());

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { DAY_MS, HOUR_MS, type Window } from '@pipeline/domain';
-import { aggregateRollups, medianDwellTimes } from '@pipeline/store';
+import { closeHours, medianDwellTimes } from '@pipeline/store';
 import { clearHistory, simulateHistory } from '@pipeline/testing/history';
 import {
   attributionOf,
@@ -80,15 +80,15 @@ describe('figures of a history', () => {
       }
   }
 
-  test('every endpoint agrees with the rows: aggregated, half aggregated, not aggregated at all, for all, a tenant and a repo', async () => {
+  test('every endpoint agrees with the rows when all, some or no hours are closed, for all, a tenant and a repo', async () => {
     const ways = fc.record({
       seed: fc.integer(),
-      aggregations: fc.constantFrom(null, 0, 1),
+      closed: fc.constantFrom(null, 0, 1, 200),
     });
-    const property = fc.asyncProperty(ways, async ({ seed, aggregations }) => {
+    const property = fc.asyncProperty(ways, async ({ seed, closed }) => {
       await clearHistory(database.db);
-      const history = await simulateHistory(database.db, { ...SIZE, seed, aggregated: aggregations === null });
-      for (let round = 0; round < (aggregations ?? 0); round += 1) await aggregateRollups(database.store.db);
+      const history = await simulateHistory(database.db, { ...SIZE, seed, aggregated: closed === null });
+      if (closed) await closeHours(database.store.db, closed);
       const all = await readRows(database.db);
       const [repo] = history.repos;
       const idsOf = (tenant: string) => history.repos.filter((one) => one.tenant === tenant).map(({ id }) => id);
@@ -103,11 +103,11 @@ describe('figures of a history', () => {
       numRuns: 3,
       seed: 20_260_311,
       endOnFailure: true,
-      examples: [[{ seed: 1, aggregations: null }]],
+      examples: [[{ seed: 1, closed: null }]],
     });
   });
 
-  test('answers stay true while what they are made of is aggregated', async () => {
+  test('answers stay true while hours are closed', async () => {
     await simulateHistory(database.db, { ...SIZE, issues: 400, seed: 5, aggregated: false });
     const paths = [
       'state-timeseries?window=7d',
@@ -118,15 +118,15 @@ describe('figures of a history', () => {
     ];
     const all = [...paths.map((path) => `/api/pipeline/${path}`), '/api/pipeline-events?type=task_claimed'];
     const before = await Promise.all(all.map((path) => get(path)));
-    let aggregating = true;
-    const aggregations = (async () => {
-      while ((await aggregateRollups(database.store.db)).more);
-      aggregating = false;
+    let closing = true;
+    const hours = (async () => {
+      while (await closeHours(database.store.db, 6));
+      closing = false;
     })();
-    for (let round = 0; aggregating || round < 2; round += 1) {
+    for (let round = 0; closing || round < 2; round += 1) {
       expect(await Promise.all(all.map((path) => get(path)))).toEqual(before);
     }
-    await aggregations;
+    await hours;
   });
 
   describe('medians of more stays than are counted one by one', () => {

@@ -107,9 +107,10 @@ describe('the timeline of an issue', () => {
       select ${bench.tenantId}, ${issueId}, 'agent', 'step ' || n, 'analyzing', ${iso(1)}::timestamptz + n * interval '1 s'
       from generate_series(1, 5100) n`.execute(database.db);
       await sql`
-      insert into transitions (tenant_id, repo_id, issue_id, from_state, to_state, trigger, actor_type, at)
+      insert into transitions (tenant_id, repo_id, issue_id, from_state, to_state, trigger, actor_type, at,
+        admitted_at, is_first)
       select ${bench.tenantId}, ${bench.repo.id}, ${issueId}, 'analyzing', case when n = 1100 then 'planning' else 'analyzing' end,
-        'operator', 'operator', ${iso(0)}
+        'operator', 'operator', ${iso(0)}, ${iso(0)}, false
       from generate_series(1, 1100) n`.execute(database.db);
       const { entries, totalEntries, stateTransitions } = await timeline();
       expect(entries).toHaveLength(5_000);

@@ -2,7 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 
 const ORIGIN = sql`timestamptz '2000-01-01 00:00:00+00'`;
 type Width = '1 minute' | '1 hour' | '1 day';
-const bin = (width: Width, at: RawBuilder<unknown>) => sql`date_bin(interval ${sql.lit(width)}, ${at}, ${ORIGIN})`;
+export const bin = (width: Width, at: RawBuilder<unknown>) =>
+  sql`date_bin(interval ${sql.lit(width)}, ${at}, ${ORIGIN})`;
 /** The first whole minute, hour or UTC day at or after a time. */
 export const firstWhole = (width: Width, at: RawBuilder<unknown>) =>
   bin(width, sql`${at} + interval ${sql.lit(width)} - interval '1 microsecond'`);
@@ -20,7 +21,7 @@ export const monthOf = (at: RawBuilder<unknown>) =>
   sql`date_trunc('month', ${at} at time zone 'UTC') at time zone 'UTC'`;
 const MONTH_OF_C = sql`('month', ${monthOf(sql`c.at`)})`;
 
-export type Facts = 'moves' | 'cohort' | 'costs' | 'events';
+export type Facts = 'moves' | 'costs' | 'events';
 
 /** A rollup table: how its rows are computed from facts, and the stretch of time each covers. */
 export interface Sums {
@@ -29,17 +30,12 @@ export interface Sums {
   sums: readonly string[];
   /** The column with the start of a row's stretch. */
   time: string;
-  /**
-   * Rows of the finest grain, one per fact, before aggregation. `moves` and `cohort` are relations of facts:
-   * transitions by their own time, and those of issues by the time of their admission.
-   */
+  /** Rows of the finest grain, one per fact, before aggregation. */
   cells: RawBuilder<unknown>;
-  /** Retention of its rows in days; older rows are not recomputed. */
+  /** Retention of its rows in days; of those by the hour alone if it has others too. */
   keptDays?: number;
-  /** The same for its hourly rows, if it has others too. */
-  hoursKeptDays?: number;
-  /** Facts that `cells` reads. */
-  reads: readonly Facts[];
+  /** The relation of facts that `cells` reads. */
+  reads: Facts;
   /**
    * Aggregation from the finest grain, as `c`, to all grains that are stored; repo 0 = all of a tenant, tenant 0 = all.
    */
@@ -62,7 +58,7 @@ const stateMinutes: Sums = {
   sums: ['entered', 'departed', 'reached'],
   time: 'minute',
   keptDays: KEPT_DAYS,
-  reads: ['moves', 'cohort'],
+  reads: 'moves',
   cells: sql`
     select tenant_id, repo_id, to_state as state, ${bin('1 minute', sql`at`)} as minute, 1 as entered, 0 as departed,
       0 as reached
@@ -70,7 +66,7 @@ const stateMinutes: Sums = {
     union all
     select tenant_id, repo_id, from_state, ${bin('1 minute', sql`at`)}, 0, 1, 0 from moves where from_state is not null
     union all
-    select tenant_id, repo_id, to_state, ${bin('1 minute', sql`cohort_at`)}, 0, 0, 1 from cohort where is_first`,
+    select tenant_id, repo_id, to_state, ${bin('1 minute', sql`admitted_at`)}, 0, 0, 1 from moves where is_first`,
   kinds: LEVELS,
 };
 
@@ -80,10 +76,10 @@ const stayHours: Sums = {
   sums: ['n'],
   time: 'hour',
   keptDays: KEPT_DAYS,
-  reads: ['cohort'],
+  reads: 'moves',
   cells: sql`
-    select tenant_id, repo_id, from_state as state, ${bin('1 hour', sql`cohort_at`)} as hour, ${BUCKET} as bucket, 1 as n
-    from cohort where from_state is not null and stay_ms is not null`,
+    select tenant_id, repo_id, from_state as state, ${bin('1 hour', sql`admitted_at`)} as hour, ${BUCKET} as bucket, 1 as n
+    from moves where from_state is not null and stay_ms is not null`,
   kinds: LEVELS,
 };
 
@@ -97,7 +93,7 @@ const transitionCounts: Sums = {
   keys: ['tenant_id', 'repo_id', 'from_state', 'to_state', 'grain', 'at'],
   sums: ['n'],
   time: 'at',
-  reads: ['moves'],
+  reads: 'moves',
   cells: sql`
     select tenant_id, repo_id, from_state, to_state, 'day' as grain, ${bin('1 day', sql`at`)} as at, 1 as n
     from moves where from_state is not null`,
@@ -109,7 +105,7 @@ const taskCounts: Sums = {
   keys: ['tenant_id', 'repo_id', 'event_type', 'task_type', 'grain', 'at'],
   sums: ['n'],
   time: 'at',
-  reads: ['events'],
+  reads: 'events',
   cells: sql`
     select tenant_id, repo_id, event_type, task_type, 'day' as grain, ${bin('1 day', sql`at`)} as at, n
     from events where task_type is not null`,
@@ -128,13 +124,13 @@ const MEASURES = [
   'unreported_costs',
 ] as const;
 
-const costSums: Sums = {
+export const costSums: Sums = {
   table: 'cost_sums',
   keys: ['tenant_id', 'repo_id', 'agent', 'model', 'provider', 'grain', 'at'],
   sums: MEASURES,
   time: 'at',
-  hoursKeptDays: HOURS_KEPT_DAYS,
-  reads: ['costs'],
+  keptDays: HOURS_KEPT_DAYS,
+  reads: 'costs',
   cells: sql`
     select tenant_id, repo_id, agent, model, provider, 'hour' as grain, ${bin('1 hour', sql`at`)} as at,
       ${sql.join(MEASURES.map((name) => sql.ref(name)))}
@@ -150,7 +146,7 @@ const eventCounts: Sums = {
   keys: ['tenant_id', 'repo_id', 'event_type', 'grain', 'at'],
   sums: ['n'],
   time: 'at',
-  reads: ['events'],
+  reads: 'events',
   cells: sql`select tenant_id, repo_id, event_type, 'day' as grain, ${bin('1 day', sql`at`)} as at, n from events`,
   kinds: DAYS_AND_MONTHS,
 };

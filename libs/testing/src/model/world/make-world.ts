@@ -42,7 +42,16 @@ const TABLES = [
     'worker_periods',
   ],
   ...['workers', 'repo_sync', 'workflow_snapshots', 'issue_list', 'issue_counts', 'issue_count_deltas'],
-  ...['rollup_deltas', 'state_minutes', 'stay_hours', 'transition_counts', 'task_counts', 'cost_sums', 'event_counts'],
+  ...[
+    'closed_hours',
+    'late_costs',
+    'state_minutes',
+    'stay_hours',
+    'transition_counts',
+    'task_counts',
+    'cost_sums',
+    'event_counts',
+  ],
 ];
 
 interface Beginning {
