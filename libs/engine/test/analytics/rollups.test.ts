@@ -143,15 +143,17 @@ describe('costs', () => {
       bench.engine,
       ref,
       said([
-        call({ costUsd: 1, inputTokens: 100 }),
+        call({ costUsd: 1, inputTokens: 100_000 }),
         call({ index: 1, costUsd: null, inputTokens: 0, outputTokens: 0 }),
       ]),
     );
-    at('05T10:03:00');
-    await extend(bench.engine, ref);
-    at('05T10:06:00');
+    for (let half = 119; half <= 130; half += 1) {
+      database.clock.now = new Date(Date.parse('2026-03-05T09:00:00Z') + half * 30_000);
+      await extend(bench.engine, ref);
+    }
+    expect(database.clock.now?.toISOString()).toBe('2026-03-05T10:05:00.000Z');
     await closeAll();
-    const later = [call({ costUsd: 3, inputTokens: 500, stopReason: 'max_turns' }), call({ index: 1, costUsd: 2 })];
+    const later = [call({ costUsd: 3, inputTokens: 500_000, stopReason: 'max_turns' }), call({ index: 1, costUsd: 2 })];
     await progress(bench.engine, ref, said(later));
     await progress(bench.engine, ref, said(later));
     at('05T10:59:30');

@@ -67,7 +67,7 @@ export interface Records {
 /** The hour of such a call is computed again when it is over. */
 interface GrownCall {
   repoId: number;
-  /** When the call was first recorded, ISO 8601. */
+  /** Time at which the call was first recorded, ISO 8601. */
   at: string;
 }
 

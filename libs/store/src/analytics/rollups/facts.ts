@@ -76,7 +76,7 @@ export const costsOf = (stretch: Stretch, of = OF_ALL): RawBuilder<unknown> => s
   where ${during(sql`a.created_at`, stretch)} and ${of('r')}`;
 
 /**
- * What the calls of closed hours have grown by since these were aggregated: the calls of each hour minus its sums. Costs the
+ * Growth of the calls of closed hours since these were aggregated: the calls of each hour minus its sums. Costs the
  * calls of these hours; the group keeps the reads of each hour apart, or the planner hashes whole tables.
  * @param late a relation (tenant_id, repo_id, hour) of distinct hours.
  */
@@ -103,7 +103,10 @@ export const growthOf = (late: RawBuilder<unknown>, of = OF_ALL): RawBuilder<unk
 const lateHours = (of: Of) => sql`
   (select distinct c.tenant_id, c.repo_id, c.hour from late_costs c where c.hour < ${CLOSED_UNTIL} and ${of('c')})`;
 
-/** The facts that the rollups lack, under the names that the cells of rollups read: moves, costs, events. */
+/**
+ * The facts that the rollups lack, under the names that the cells of rollups read: moves, costs, events. Costs are
+ * materialized: with a condition of their reader the planner expects a part of all history and hashes its runs.
+ */
 export const openFacts = (of: Of): RawBuilder<unknown> => sql`
   moves as (${movesOf(OPEN, of)}), events as (${eventsOf(OPEN, of)}),
-  costs as (${costsOf(OPEN, of)} union all ${growthOf(lateHours(of), of)})`;
+  costs as materialized (${costsOf(OPEN, of)} union all ${growthOf(lateHours(of), of)})`;
