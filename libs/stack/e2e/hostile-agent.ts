@@ -17,9 +17,8 @@ const WITHIN_MS = 150_000;
 /** Emulated machines take seconds for each program. */
 const IN_MACHINES_WITHIN_MS = 1_200_000;
 type Box = 'bubblewrap' | 'none' | 'vm';
-/** HOSTILE_VM=kvm or tcg adds virtual machines of that kind, whose image must be in its default folder. */
-const { HOSTILE_VM } = process.env;
-const BOXES: readonly Box[] = ['bubblewrap', 'none', ...(HOSTILE_VM === undefined ? [] : (['vm'] as const))];
+/** The variable, with kvm or tcg, adds virtual machines of that kind, whose image must be in its default folder. */
+const VM = 'HOSTILE_VM';
 
 interface Scene {
   e2e: E2e;
@@ -39,7 +38,8 @@ export async function hostileAgent(e2e: E2e): Promise<void> {
     const { sandbox } = await stack.state();
     const scene = { e2e, report, store: new StoreView(report.database.url), gitToken: sandbox.agent.token };
     let victim = 0;
-    for (const box of BOXES) victim = await attackIn(box, scene);
+    const boxes: readonly Box[] = ['bubblewrap', 'none', ...(e2e.env[VM] === undefined ? [] : (['vm'] as const))];
+    for (const box of boxes) victim = await attackIn(box, scene);
     await hostileReports({ checks: e2e.checks, report, store: scene.store }, victim);
     await stack.stop();
   } finally {
@@ -96,7 +96,7 @@ function startWorker(box: Box, { e2e, report, gitToken }: Scene) {
   args.push('--work-dir', join(folder, 'work'), '--no-check', '--types', 'analyze,plan,develop');
   args.push('--env', 'MODEL_KEY,HOSTILE_PORT,OPERATOR_HOME,BOX');
   if (box !== 'none') args.push('--egress', egress, '--sandbox-read', ROOT);
-  if (box === 'vm') args.push('--vm-accel', HOSTILE_VM ?? '');
+  if (box === 'vm') args.push('--vm-accel', e2e.env[VM] ?? '');
   const env = {
     PATH: e2e.env.PATH ?? '',
     HOME: home,
