@@ -82,9 +82,9 @@ type SandboxContext = Pick<ProgramContext, 'env' | 'user' | 'log'>;
 
 /** Returns the sandbox of the options. @throws Error when it cannot be used. */
 async function sandboxOf(options: AgentOptions, { env, user, log }: SandboxContext): Promise<Sandbox> {
-  const { egress: list, sandboxRead: readable } = options;
+  const { egress: list, sandboxRead: readable, vmImage: image, vmAccel: accel } = options;
   const proxy = list === undefined ? null : await EgressProxy.start(readEgress(list), connectFrom(env));
-  const place = { path: env.PATH ?? '', user, readable, egress: proxy?.socket ?? null };
+  const place = { path: env.PATH ?? '', user, readable, egress: proxy?.socket ?? null, vm: { image, accel } };
   const sandbox = await chooseSandbox(options.sandbox, place);
   if (proxy !== null && !sandbox.isConfined) throw new Error('--egress has no effect without bubblewrap');
   if (!sandbox.isNamespace) log.warn(NO_NAMESPACE);

@@ -17,6 +17,7 @@ import {
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { AGENTS } from './agents/presets.ts';
 import { SANDBOXES, type SandboxChoice } from './sandbox/choose-sandbox.ts';
+import { ACCELS, type Accel } from './sandbox/vm.ts';
 
 export interface AgentOptions
   extends Pick<RunnerOptions, 'server' | 'tokenEnv' | 'tokenFd' | 'user' | 'name' | 'workDir' | 'logDir' | 'logLevel'> {
@@ -36,6 +37,8 @@ export interface AgentOptions
   killGrace: number;
   depth: number;
   sandbox: SandboxChoice;
+  vmImage: string;
+  vmAccel: Accel;
   sandboxRead: string[];
   egress?: string;
   env: string[];
@@ -118,6 +121,12 @@ export function agentCommand(version: string): Command {
       new Option('--sandbox-read <folder>', 'further folder that a confined agent may read; repeat for more')
         .argParser(folders)
         .default([] as string[], 'none'),
+    )
+    .option('--vm-image <folder>', 'image of the virtual machines of --sandbox vm', '/var/lib/pipeline/vm')
+    .addOption(
+      new Option('--vm-accel <name>', 'how virtual machines run; tcg emulates the processor, ten times slower')
+        .choices(ACCELS)
+        .default('kvm'),
     )
     .option('--egress <file>', 'file with the hosts that confined agents may connect to, one per line (default: all)')
     .option('--user <name>', 'run the agent as this user; requires root')

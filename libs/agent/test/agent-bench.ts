@@ -26,11 +26,13 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 export const SCRIPTS = mkdtempSync(join(tmpdir(), 'agent-scripts-'));
 chmodSync(SCRIPTS, 0o755);
 
-const place = {
+/** Where the sandboxes of tests are chosen; virtual machines are emulated, for few machines of tests have KVM. */
+export const place = {
   path: process.env.PATH ?? '',
   user: null,
   readable: [ROOT, SCRIPTS],
   egress: null,
+  vm: { image: process.env.VM_IMAGE ?? '/var/lib/pipeline/vm', accel: 'tcg' as const },
 };
 
 /** Bubblewrap for the scripted agent; null where it cannot start, which is reported. */

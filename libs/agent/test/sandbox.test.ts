@@ -152,7 +152,13 @@ describe('bubblewrap', () => {
   });
 
   test.each(['auto', 'bubblewrap'] as const)('throws for %s when it is missing', async (choice) => {
-    const options = { path: '/nowhere', user: null, readable: [], egress: null };
+    const options = {
+      path: '/nowhere',
+      user: null,
+      readable: [],
+      egress: null,
+      vm: { image: root, accel: 'kvm' as const },
+    };
     await expect(chooseSandbox(choice, options)).rejects.toThrow(/apt-get install bubblewrap.*write --sandbox none/);
     expect(await chooseSandbox('none', options)).toMatchObject({ name: 'none', isConfined: false });
   });
@@ -161,7 +167,13 @@ describe('bubblewrap', () => {
     writeFileSync(join(root, 'bwrap'), '#!/bin/sh\necho "no permission to create a namespace" >&2; exit 1\n', {
       mode: 0o755,
     });
-    const options = { path: `${root}:${PATH}`, user: null, readable: [], egress: null };
+    const options = {
+      path: `${root}:${PATH}`,
+      user: null,
+      readable: [],
+      egress: null,
+      vm: { image: root, accel: 'kvm' as const },
+    };
     await expect(chooseSandbox('auto', options)).rejects.toThrow(
       'cannot start a program on this machine: no permission to create a namespace',
     );

@@ -14,8 +14,11 @@ import { StoreView } from './store-view.ts';
 
 const KEY = 'key/of-the-model+0123456789';
 const WITHIN_MS = 150_000;
-const BOXES = ['bubblewrap', 'none'] as const;
-type Box = (typeof BOXES)[number];
+/** Emulated machines take seconds for each program. */
+const IN_MACHINES_WITHIN_MS = 1_200_000;
+type Box = 'bubblewrap' | 'none' | 'vm';
+/** The variable, with kvm or tcg, adds virtual machines of that kind, whose image must be in its default folder. */
+const VM = 'HOSTILE_VM';
 
 interface Scene {
   e2e: E2e;
@@ -35,7 +38,8 @@ export async function hostileAgent(e2e: E2e): Promise<void> {
     const { sandbox } = await stack.state();
     const scene = { e2e, report, store: new StoreView(report.database.url), gitToken: sandbox.agent.token };
     let victim = 0;
-    for (const box of BOXES) victim = await attackIn(box, scene);
+    const boxes: readonly Box[] = ['bubblewrap', 'none', ...(e2e.env[VM] === undefined ? [] : (['vm'] as const))];
+    for (const box of boxes) victim = await attackIn(box, scene);
     await hostileReports({ checks: e2e.checks, report, store: scene.store }, victim);
     await stack.stop();
   } finally {
@@ -91,7 +95,8 @@ function startWorker(box: Box, { e2e, report, gitToken }: Scene) {
   const args = Object.entries(options).flatMap(([key, value]) => [`--${key}`, value]);
   args.push('--work-dir', join(folder, 'work'), '--no-check', '--types', 'analyze,plan,develop');
   args.push('--env', 'MODEL_KEY,HOSTILE_PORT,OPERATOR_HOME,BOX');
-  if (box === 'bubblewrap') args.push('--egress', egress, '--sandbox-read', ROOT);
+  if (box !== 'none') args.push('--egress', egress, '--sandbox-read', ROOT);
+  if (box === 'vm') args.push('--vm-accel', e2e.env[VM] ?? '');
   const env = {
     PATH: e2e.env.PATH ?? '',
     HOME: home,
@@ -127,7 +132,8 @@ async function developed({ report, store }: Scene, box: Box): Promise<number> {
   });
   const { number } = (await response.json()) as { number: number };
   const hasPull = async () => (await store.pulls()).some(({ issue }) => issue === number);
-  await poll('the issue has a pull request', hasPull, { withinMs: WITHIN_MS });
+  const withinMs = box === 'vm' ? IN_MACHINES_WITHIN_MS : WITHIN_MS;
+  await poll('the issue has a pull request', hasPull, { withinMs });
   return number;
 }
 

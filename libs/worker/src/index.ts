@@ -8,6 +8,7 @@ export {
   envText,
   initCommand,
   type Launch,
+  quoted,
   type TaskProgram,
 } from './exec/contained.ts';
 export { execHandler, NO_NAMESPACE } from './exec/exec.ts';

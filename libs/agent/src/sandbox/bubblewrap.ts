@@ -5,6 +5,7 @@ import { pathFolders } from '../agents/problems.ts';
 import { forwarded } from './egress.ts';
 import { type BoxAccess, ProcessBox, type Sandbox } from './sandbox.ts';
 import { seccompFilter } from './seccomp.ts';
+import { inMachine, type Machines } from './vm.ts';
 
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/opt', '/etc', '/nix'];
 
@@ -18,6 +19,8 @@ export interface BubblewrapOptions {
   readable: readonly string[];
   /** Socket of the proxy that is the only way to the network; null = the network of the machine is shared. */
   egress: string | null;
+  /** Virtual machines inside of the namespaces; null = none. */
+  machines: Machines | null;
 }
 
 const FILTER = seccompFilter();
@@ -41,20 +44,23 @@ const CAPABILITIES = ['SETUID', 'SETGID', 'SETPCAP'].flatMap((name) => ['--cap-a
  * read-only, no other folders than those of the box and of programs on the PATH.
  */
 export function bubblewrap(options: BubblewrapOptions): Sandbox {
-  const { program, path, user, readable, egress } = options;
+  const { program, path, user, readable, machines } = options;
+  const devices = [...DEVICES, ...(machines?.accel === 'kvm' ? ['--dev-bind', '/dev/kvm', '/dev/kvm'] : [])];
   const fixed = [
     ...['--perms', '1777', '--tmpfs', '/tmp', '--tmpfs', '/run'],
     ...SYSTEM.filter((folder) => existsSync(folder)).flatMap((folder) => ['--ro-bind', folder, folder]),
-    ...[...resolverFolder(), ...programFolders(path), ...readable].flatMap(readOnly),
+    ...[...resolverFolder(), ...programFolders(path), ...readable, ...(machines ? [machines.image] : [])].flatMap(
+      readOnly,
+    ),
   ];
   const launch =
     (access: BoxAccess) =>
     (task: TaskProgram): Launch => {
-      const { way, namespaces, run } = networkOf(access, egress, task);
+      const { way, namespaces, run } = networkOf(access, options, task);
       const own = [...access.readable.flatMap(readOnly), ...access.writable.flatMap(readWrite)];
       const view = [...fixed, ...way, ...own];
-      const asUser = user === null ? null : asOtherUser(program, user, namespaces);
-      const bwrap = asUser === null ? [...namespaces, ...DEVICES, ...view] : [...asUser.view, ...view];
+      const asUser = user === null ? null : asOtherUser(program, user, { namespaces, devices });
+      const bwrap = asUser === null ? [...namespaces, ...devices, ...view] : [...asUser.view, ...view];
       return {
         command: [program, '--args', '4', '--', ...(asUser?.command ?? []), ...initCommand(run)],
         env: CONFINER_ENV,
@@ -64,7 +70,7 @@ export function bubblewrap(options: BubblewrapOptions): Sandbox {
       };
     };
   return {
-    name: 'bubblewrap',
+    name: machines === null ? 'bubblewrap' : 'vm',
     user,
     isConfined: true,
     isNamespace: true,
@@ -73,12 +79,13 @@ export function bubblewrap(options: BubblewrapOptions): Sandbox {
 }
 
 /** Returns what a program needs for its network: folders, namespaces, and a forwarder beside it. */
-function networkOf({ network }: BoxAccess, egress: string | null, task: TaskProgram) {
+function networkOf({ network }: BoxAccess, { egress, machines }: BubblewrapOptions, task: TaskProgram) {
   const own = [...NAMESPACES, '--unshare-net'];
-  if (!network) return { way: [], namespaces: own, run: task };
-  if (egress === null) return { way: [], namespaces: NAMESPACES, run: task };
+  const run = machines === null ? task : inMachine(machines, task, { network, isProxied: network && egress !== null });
+  if (!network) return { way: [], namespaces: own, run };
+  if (egress === null) return { way: [], namespaces: NAMESPACES, run };
   const way = [...readOnly(process.execPath), ...readWrite(egress)];
-  return { way, namespaces: own, run: forwarded(egress, task) };
+  return { way, namespaces: own, run: forwarded(egress, run) };
 }
 
 const DEVICES = ['--proc', '/proc', '--dev', '/dev'];
@@ -88,17 +95,21 @@ const DEVICES = ['--proc', '/proc', '--dev', '/dev'];
  * The user then makes the namespaces: inside and outside of them it is the same one, never root. The first namespace of
  * processes is that of the second confiner.
  */
-function asOtherUser(program: string, { uid, gid }: RunAs, namespaces: readonly string[]) {
+function asOtherUser(
+  program: string,
+  { uid, gid }: RunAs,
+  { namespaces, devices }: { namespaces: readonly string[]; devices: readonly string[] },
+) {
   const become = ['setpriv', '--reuid', `${uid}`, '--regid', `${gid}`, '--clear-groups'];
   const forGood = ['--bounding-set', '-all', '--inh-caps', '-all', '--'];
   const view = [
     ...['--die-with-parent', '--as-pid-1', '--unshare-pid'],
     ...['--cap-drop', 'ALL', ...CAPABILITIES],
     // A user namespace may mount /proc only where it sees a whole one.
-    ...['--bind', '/proc', '/proc', '--dev', '/dev'],
+    ...['--bind', '/proc', '/proc', ...devices.slice(2)],
     ...readOnly(program),
   ];
-  return { view, command: [...become, ...forGood, program, ...namespaces, '--bind', '/', '/', ...DEVICES, '--'] };
+  return { view, command: [...become, ...forGood, program, ...namespaces, '--bind', '/', '/', ...devices, '--'] };
 }
 
 const readOnly = (path: string): string[] => [...parents(path), '--ro-bind', path, path];

@@ -126,15 +126,15 @@ export class EgressProxy {
 
 const PORT = 3128;
 
-/** Variables by which programs use the forwarder of their box. */
-const PROXY_ENV: Readonly<Record<string, string>> = {
+/** Returns the variables by which programs use the forwarder at an address. */
+export const proxyEnv = (address: string): Record<string, string> => ({
   ...Object.fromEntries(
-    ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].map((name) => [name, `http://127.0.0.1:${PORT}`]),
+    ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].map((name) => [name, `http://${address}:${PORT}`]),
   ),
   NO_PROXY: 'localhost,127.0.0.1',
   no_proxy: 'localhost,127.0.0.1',
   NODE_USE_ENV_PROXY: '1',
-};
+});
 
 /** Forwards a port of the loopback interface of a box to the socket of the proxy, and runs the program beside it. */
 const FORWARDER = `
@@ -155,6 +155,6 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => u
 /** Returns a program with the forwarder to the socket of the proxy. */
 export const forwarded = (socket: string, { command, env, cwd }: TaskProgram): TaskProgram => ({
   command: [process.execPath, '-e', FORWARDER, socket, ...command],
-  env: { ...env, ...PROXY_ENV },
+  env: { ...env, ...proxyEnv('127.0.0.1') },
   cwd,
 });

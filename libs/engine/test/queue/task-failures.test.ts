@@ -30,6 +30,16 @@ describe('a task that fails', () => {
     });
   });
 
+  test('is taken as failing for good when the same error is reported for the third time', async () => {
+    for (const seconds of [31, 61]) {
+      expect(await failNext('the work is odd')).toMatchObject({ requeued: true });
+      bench.pass(seconds);
+      await releaseDue(bench.engine);
+    }
+    await failNext('the work is odd');
+    expect((await bench.issue()).block_classification).toBe('permanent');
+  });
+
   test('uses all attempts on a permanent error', async () => {
     expect(await failNext('protected path touched', 'permanent')).toMatchObject({ requeued: false });
     expect((await bench.issue()).block_classification).toBe('permanent');

@@ -36,6 +36,12 @@ describe('drain', () => {
     expect(await take(bench)).toMatchObject({ taskType: 'analyze' });
   });
 
+  test('reported by the worker itself ends with its restart', async () => {
+    await bench.beat('draining');
+    await bench.again();
+    expect(await take(bench)).toMatchObject({ taskType: 'analyze' });
+  });
+
   test('outlives a restart of the worker', async () => {
     await drainWorker(bench.engine, bench.workerId, true, OLGA);
     expect(await bench.again()).toBe(bench.workerId);

@@ -56,7 +56,8 @@ export const initCommand = ({ command, cwd }: TaskProgram): [string, ...string[]
   ...command,
 ];
 
-const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
+/** Returns a word as a shell reads it unchanged. */
+export const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** Returns the environment of a program as commands of a shell, without names that are no identifiers. */
 export const envText = (env: Readonly<Record<string, string>>): string =>
