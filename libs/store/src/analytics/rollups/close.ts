@@ -52,7 +52,7 @@ async function closeNext(tx: Tx, facts: Facts, hours: number): Promise<boolean> 
 }
 
 interface Next {
-  /** With microseconds. */
+  /** Start, with microseconds. */
   from: string;
   to: string;
   more: boolean;
