@@ -32,7 +32,7 @@ export * from './analytics/metric-totals.ts';
 export * from './analytics/reliability.ts';
 export * from './analytics/repo-figures.ts';
 export { repoNames } from './analytics/repos.ts';
-export { closeHours } from './analytics/rollups/close-hours.ts';
+export { closeFacts } from './analytics/rollups/close.ts';
 export { deleteOldRollups } from './analytics/rollups/old-rows.ts';
 export type { AnalyticsScope } from './analytics/scope.ts';
 export * from './analytics/states.ts';

@@ -1,5 +1,5 @@
 import { SPINE, STATES } from '@pipeline/domain';
-import { closeHours, openStore, type Store } from '@pipeline/store';
+import { closeFacts, openStore, type Store } from '@pipeline/store';
 import pg from 'pg';
 import type { Bench } from '../../runner/model.ts';
 
@@ -52,7 +52,7 @@ export async function makeWeek(bench: Bench, moves: number): Promise<Week> {
 async function fill({ store, admin, moves, now }: Omit<Week, 'repo'>): Promise<void> {
   for (const [text, values] of statements(Math.ceil(moves / MOVES), now)) await admin.query(text, values);
   await admin.query('vacuum analyze');
-  while (await closeHours(store.db));
+  while (await closeFacts(store.db));
   await admin.query('vacuum analyze');
 }
 

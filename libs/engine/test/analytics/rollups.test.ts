@@ -9,7 +9,7 @@ import {
   tenantBudgets,
   throughput,
 } from '@pipeline/engine';
-import { closeHours, metricTotals } from '@pipeline/store';
+import { closeFacts, metricTotals } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { clearHistory } from '@pipeline/testing/history';
 import { sql } from 'kysely';
@@ -28,13 +28,13 @@ beforeEach(async () => {
 afterEach(() => clearHistory(database.db));
 
 async function closeAll(): Promise<void> {
-  while (await closeHours(database.store.db));
+  while (await closeFacts(database.store.db));
 }
 
 const call = (more: Partial<Invocation>): Invocation => ({ ...paid(more.costUsd ?? 0), ...more });
 const said = (invocations: Invocation[]) => ({ status: 'at it', details: null, invocations });
 
-test('changes show immediately, and as they were when their hours are closed', async () => {
+test('changes show immediately, and as they were when their facts are closed', async () => {
   await applyHostIssue(bench, hostIssue(1));
   at('05T09:10:00');
   const task = await take(bench);

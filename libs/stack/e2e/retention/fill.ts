@@ -1,5 +1,5 @@
 import { DAY_MS } from '@pipeline/domain';
-import { closeHours, makeMonths, migrateToLatest, PARTITIONED, type PartitionedTable } from '@pipeline/store';
+import { closeFacts, makeMonths, migrateToLatest, PARTITIONED, type PartitionedTable } from '@pipeline/store';
 import pg from 'pg';
 import { storeAt } from '../history/filled.ts';
 import { expectedMonths, filledDays } from './retained.ts';
@@ -159,11 +159,11 @@ async function finish(client: pg.Client, nextId: number): Promise<void> {
   await client.query('drop schema template cascade');
 }
 
-/** The rollups, by the code that makes them, a month of hours at a time. */
+/** The rollups, by the code that makes them, a month at a time. */
 async function sumUp(url: string, end: Date): Promise<void> {
   const store = storeAt(url, end);
   try {
-    while (await closeHours(store.db, 31 * 24));
+    while (await closeFacts(store.db, 31 * 24));
   } finally {
     await store.close();
   }

@@ -27,7 +27,7 @@ export const COPIED: Readonly<Record<string, string>> = {
 
 /** Filled by other statements, or not at all. */
 const EMPTIED = [
-  ...['tasks', 'worker_periods', 'budget_days', 'issue_counts', 'issue_count_deltas', 'late_costs', 'closed_hours'],
+  ...['tasks', 'worker_periods', 'budget_days', 'issue_counts', 'issue_count_deltas', 'late_costs', 'closed_facts'],
   ...['state_minutes', 'stay_hours', 'transition_counts', 'task_counts', 'cost_sums', 'event_counts'],
   ...['si_issues', 'tracks', 'intelligence_items', 'stream_outbox', 'stream_events'],
 ];

@@ -38,7 +38,7 @@ async function prepare(database: Pick<TestDatabase, 'db'>): Promise<void> {
 
 /** Counts that the services add up from the rows of other tables, some time after those have changed. */
 const COUNTS = [
-  ...['issue_count_deltas', 'issue_counts', 'closed_hours', 'event_counts', 'task_counts', 'transition_counts'],
+  ...['issue_count_deltas', 'issue_counts', 'closed_facts', 'event_counts', 'task_counts', 'transition_counts'],
   ...['state_minutes', 'stay_hours'],
 ];
 

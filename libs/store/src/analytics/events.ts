@@ -105,7 +105,7 @@ function eventsOfIssues(issues: readonly IssueOfRepo[], { issue, type }: EventFi
 }
 
 /**
- * Total number of events: from the monthly counts and the events of the open hours, with the time since the first of these
+ * Total number of events: from the monthly counts and the open events, with the time since the first of these
  * months; for an issue, counted by its index.
  */
 export async function countEvents(fleet: Db, filter: EventFilter): Promise<RowCount> {

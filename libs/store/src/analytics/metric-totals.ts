@@ -41,8 +41,8 @@ export interface MetricTotals {
 
 /**
  * The sums are a relation of their own: a distributed store keeps them in one place, and the repos in another. All-time
- * totals, from the sums by month and the rows of the open hours. A total falls when old rollups are dropped, which a
- * counter's reader treats as a restart. Cost: the sums by month, and the facts of the open hours.
+ * totals, from the sums by month and the open facts. A total falls when old rollups are dropped, which a
+ * counter's reader treats as a restart. Cost: the sums by month, and the open facts.
  */
 export async function metricTotals(fleet: Db): Promise<MetricTotals> {
   const costs = await sql<MetricTotals['costs'][number]>`
@@ -94,7 +94,7 @@ export async function metricTotals(fleet: Db): Promise<MetricTotals> {
   return { costs: costs.rows, tokens: tokens.rows, transitions: transitions.rows, tasks: tasks.rows };
 }
 
-/** The task types of which any tenant has claimed a task, ever. Cost: the sums by month, and the events of the open hours. */
+/** The task types of which any tenant has claimed a task, ever. Cost: the sums by month, and the open events. */
 export async function taskTypesThatRan(fleet: Db): Promise<TaskType[]> {
   const { rows } = await sql<{ task_type: TaskType }>`
     ${note}

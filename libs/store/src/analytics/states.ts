@@ -18,7 +18,7 @@ const ANY_STATE = sql.lit(`{${STATES.join(',')}}`);
 
 /**
  * Issues by state now, and the changes since the first of these bucket ends, in one statement and so one snapshot.
- * Costs the minutes of the window and the moves of the open hours, whatever the history. Ends within a minute are read from the
+ * Costs the minutes of the window and the open moves, whatever the history. Ends within a minute are read from the
  * transitions: their cost is the transitions of the window.
  */
 export async function stateChanges(

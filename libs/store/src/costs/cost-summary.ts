@@ -18,7 +18,7 @@ export type Start = RawBuilder<unknown> | null;
 
 /**
  * Costs since then, as rows to be summed: days from the daily sums, the rest of the first day from the hourly ones, the
- * rest of the first hour and the open hours from cost events and calls. `costs` of the same scope must precede it in the
+ * rest of the first hour and the open rest from cost events and calls. `costs` of the same scope must precede it in the
  * statement, so that all parts belong to one snapshot.
  * @param rows how the rest of the first hour is read: with the calls, or costs and unreported ones only.
  */
@@ -224,7 +224,7 @@ interface CostQuery {
 }
 
 /**
- * Costs of everything in scope, or of one repo, always exact: rollups and the rows of open hours are read in one snapshot.
+ * Costs of everything in scope, or of one repo, always exact: rollups and open rows are read in one snapshot.
  * Costs a row for each repo, agent, model and day of thirty, and one for each month.
  */
 export const costSummary = async (read: Db, scope: OrgScope, { dayStart, slug }: CostQuery): Promise<CostSummary> => {

@@ -20,7 +20,7 @@ export interface TenantSpending {
 }
 
 /**
- * Costs of every tenant today and this month (UTC), and its number of tasks in progress. Costs the days of the month and the calls of the open hours.
+ * Costs of every tenant today and this month (UTC), and its number of tasks in progress. Costs the days of the month and the open calls.
  */
 export async function spendingOfTenants(fleet: Db): Promise<TenantSpending[]> {
   const states = [...IN_FLIGHT_STATES];

@@ -151,9 +151,9 @@ export interface DB {
     tenant_id: number;
     told_percent: BudgetPercent | null;
   };
-  closed_hours: {
-    closed_until: string;
-    id: Generated<boolean>;
+  closed_facts: {
+    facts: string;
+    until: string;
   };
   commit_checks: {
     conclusion: string | null;
@@ -503,6 +503,7 @@ export interface DB {
   };
   late_costs: {
     hour: string;
+    id: Generated<number>;
     repo_id: number;
     tenant_id: number;
   };
@@ -1099,7 +1100,7 @@ export const COLUMNS = {
   artefacts: ['body', 'created_at', 'id', 'issue_id', 'kind', 'media_type', 'run_id', 'tenant_id', 'title'],
   audit_log: ['action', 'actor_id', 'actor_type', 'at', 'details', 'id', 'reason', 'subject'],
   budget_days: ['day', 'tenant_id', 'told_percent'],
-  closed_hours: ['closed_until', 'id'],
+  closed_facts: ['facts', 'until'],
   commit_checks: ['conclusion', 'host_id', 'kind', 'log_tail', 'name', 'repo_id', 'reported_at', 'sha', 'state', 'suite_id', 'tenant_id', 'url'],
   config_reloads: ['agent_name', 'applied_keys', 'at', 'deferred_keys', 'error', 'error_code', 'instance', 'status', 'trigger'],
   cost_events: ['agent', 'amount_usd', 'created_at', 'id', 'invocation_index', 'issue_id', 'model', 'repo_id', 'run_id', 'tenant_id'],
@@ -1122,7 +1123,7 @@ export const COLUMNS = {
   issue_plans: ['answered_at', 'answered_by', 'author', 'author_type', 'body', 'created_at', 'edits_version', 'issue_id', 'planned_files', 'reason', 'status', 'tenant_id', 'version'],
   issues: ['author', 'auto_unblock_at', 'auto_unblock_count', 'block_classification', 'block_reason', 'blocked_from_state', 'body', 'cost_usd', 'created_at', 'current_status', 'error_fingerprint', 'host_created_at', 'host_updated_at', 'id', 'is_blocked', 'is_open', 'is_paused', 'issue_number', 'labels', 'last_error', 'last_event_at', 'parent_issue_number', 'paused_at', 'plan', 'plan_status', 'plan_version', 'planned_files', 'question', 'quota_waited_ms', 'reached_states', 'repo_id', 'rounds', 'standing_since_hour', 'state', 'state_entered_at', 'status_comment_body', 'submitted_files', 'tenant_id', 'text_changed_at', 'text_changed_by', 'title', 'told_budget_percent', 'unreported_costs', 'updated_at', 'url'],
   kpi_snapshots: ['baseline_sample_size', 'baseline_value', 'computed_at', 'day', 'direction', 'kpi', 'magnitude', 'regressed', 'relative_delta', 'repo_id', 'sample_size', 'tenant_id', 'value'],
-  late_costs: ['hour', 'repo_id', 'tenant_id'],
+  late_costs: ['hour', 'id', 'repo_id', 'tenant_id'],
   leaders: ['epoch', 'holder', 'name', 'since'],
   loop_problems: ['error', 'failures', 'loop', 'problem', 'process', 'seen_at', 'since'],
   memberships: ['created_at', 'role', 'tenant_id', 'user_id'],

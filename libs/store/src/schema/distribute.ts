@@ -11,8 +11,8 @@ export const PLACEMENT: Readonly<Record<string, Placement>> = {
   // Small, rarely updated, read by all: a full copy on every node.
   tenants: 'reference',
   users: 'reference',
-  // Read with the rows of every tenant, written once an hour.
-  closed_hours: 'reference',
+  // Read with the rows of every tenant, written every few minutes.
+  closed_facts: 'reference',
   // A transaction that writes a copy on every node is committed in two phases: no action without its entry, no failed
   // reload without its alert.
   audit_log: 'reference',

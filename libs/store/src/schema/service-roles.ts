@@ -45,7 +45,7 @@ const LIMITED_RIGHTS: Record<ServiceKind, Readonly<Record<string, string>>> = {
     ...MIGRATIONS,
     agent_restarts: 'select',
     audit_log: 'insert',
-    closed_hours: 'select',
+    closed_facts: 'select',
     commit_checks: 'select',
     kpi_snapshots: 'select',
     leaders: 'select',

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { DAY_MS } from '@pipeline/domain';
-import { closeHours, countDone, deleteOldRollups } from '@pipeline/store';
+import { closeFacts, countDone, deleteOldRollups } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { clearHistory, simulateHistory } from '@pipeline/testing/history';
 import { sql } from 'kysely';
@@ -20,47 +20,49 @@ const contents = async () => {
   }
   return all;
 };
-const closedUntil = async () => (await database.db.selectFrom('closed_hours').select('closed_until').execute())[0];
+const closedUntil = async () => {
+  const rows = await database.db.selectFrom('closed_facts').select(['facts', 'until']).execute();
+  return Object.fromEntries(rows.map(({ facts, until }) => [facts, until.slice(11, 19)]));
+};
 
 beforeEach(() => {
   database.clock.now = END;
 });
 afterEach(() => clearHistory(database.db));
 
-test('adds each hour once when hours are closed one by one, by several processes', async () => {
+test('adds each fact once when several processes close them step by step', async () => {
   await simulateHistory(database.db, { ...SIZE, seed: 14 });
   const atOnce = await contents();
-  for (const table of [...TABLES, 'closed_hours']) await sql`delete from ${sql.table(table)}`.execute(database.db);
+  for (const table of [...TABLES, 'closed_facts']) await sql`delete from ${sql.table(table)}`.execute(database.db);
   const other = database.open({ applicationName: 'other' });
-  const closeAll = async ({ db }: typeof other) => {
-    for (let more = true; more; more = (await closedUntil())?.closed_until !== '2026-03-10T12:00:00.000Z')
-      await closeHours(db);
+  const closeAll = async ({ fleet }: typeof other) => {
+    for (let more = true; more; more = (await closedUntil()).moves !== '12:29:56') await closeFacts(fleet);
   };
   await Promise.all([closeAll(database.store), closeAll(other), closeAll(database.store)]);
   await other.close();
   expect(await contents()).toEqual(atOnce);
 });
 
-test('leaves an hour open until five minutes after its end', async () => {
+test('closes facts that are five minutes old, and costs by the hour', async () => {
   await simulateHistory(database.db, { ...SIZE, seed: 11 });
-  expect(await closedUntil()).toEqual({ closed_until: '2026-03-10T12:00:00.000Z' });
+  expect(await closedUntil()).toEqual({ moves: '12:29:56', events: '12:29:56', costs: '12:00:00' });
   database.clock.now = new Date('2026-03-10T13:04:59Z');
-  expect(await closeHours(database.store.db)).toBe(false);
-  expect(await closedUntil()).toEqual({ closed_until: '2026-03-10T12:00:00.000Z' });
+  expect(await closeFacts(database.store.db)).toBe(false);
+  expect(await closedUntil()).toEqual({ moves: '12:59:59', events: '12:59:59', costs: '12:00:00' });
   database.clock.now = new Date('2026-03-10T13:05:00Z');
-  expect(await closeHours(database.store.db)).toBe(false);
-  expect(await closedUntil()).toEqual({ closed_until: '2026-03-10T13:00:00.000Z' });
+  expect(await closeFacts(database.store.db)).toBe(false);
+  expect(await closedUntil()).toEqual({ moves: '13:00:00', events: '13:00:00', costs: '13:00:00' });
 });
 
-test('closes no hour of a store without a fact', async () => {
-  expect(await closeHours(database.store.db, WHOLE)).toBe(false);
-  expect(await closedUntil()).toBeUndefined();
+test('closes nothing in a store without a fact', async () => {
+  expect(await closeFacts(database.store.db, WHOLE)).toBe(false);
+  expect(await closedUntil()).toEqual({});
 });
 
 test('counts a stay as one without time when its time is negative', async () => {
   await simulateHistory(database.db, { ...SIZE, seed: 12, aggregated: false });
   await sql`update transitions set duration_in_from_ms = -189`.execute(database.db);
-  await closeHours(database.store.db, WHOLE);
+  await closeFacts(database.store.db, WHOLE);
   const { rows } = await sql`select distinct bucket from stay_hours`.execute(database.db);
   expect(rows).toEqual([{ bucket: 0 }]);
 });
@@ -88,7 +90,7 @@ test('deletes old rollups a day at a time, and only those', async () => {
 test('makes no rows that retention would delete when old hours are closed', async () => {
   await simulateHistory(database.db, { ...SIZE, seed: 13, aggregated: false });
   database.clock.now = new Date(END.getTime() + 6 * DAY_MS);
-  await closeHours(database.store.db, WHOLE);
+  await closeFacts(database.store.db, WHOLE);
   expect(await deleteOldRollups(database.store.db)).toBe(0);
   expect(await countDone(database.store.db, { tenantId: null, repoId: null }, new Date(END))).toBe(0);
 });

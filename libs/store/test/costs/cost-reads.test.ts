@@ -3,7 +3,7 @@ import { DAY_MS, utcMidnight } from '@pipeline/domain';
 import { testDatabase } from '@pipeline/testing';
 import { clearHistory, type History, simulateHistory } from '@pipeline/testing/history';
 import { sql } from 'kysely';
-import { type CostSums, closeHours, costSummary, type OrgScope, repoOverview } from '../../src/index.ts';
+import { type CostSums, closeFacts, costSummary, type OrgScope, repoOverview } from '../../src/index.ts';
 
 const database = testDatabase();
 const END = new Date('2026-03-10T12:34:56Z');
@@ -100,12 +100,12 @@ async function agrees(scope: OrgScope): Promise<void> {
 }
 
 test.each([
-  ['no hour is', 0],
-  ['some hours are', 36 * 24],
-  ['all hours are', 46 * 24],
+  ['none is', 0],
+  ['some are', 36 * 24],
+  ['all are', 46 * 24],
 ])('costs equal the sum of the cost events in scope when %s closed', async (_what, hours) => {
   const history = await simulateHistory(database.db, { ...SIZE, aggregated: false });
-  if (hours > 0) await closeHours(database.store.db, hours);
+  if (hours > 0) await closeFacts(database.store.db, hours);
   for (const scope of await scopesOf(history)) {
     const { last24hUsd, last24hUnreportedCosts } = naive(await bookingsOf(scope));
     expect(Math.min(last24hUsd, last24hUnreportedCosts)).toBeGreaterThan(0);

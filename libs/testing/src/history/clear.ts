@@ -5,7 +5,7 @@ import { withoutChecks } from './without-checks.ts';
 
 /** Empties every table that belongs to tenants, so that another history can be simulated in the same database. */
 export async function clearHistory(db: Db): Promise<void> {
-  await empty(db, [...(await tenantTables(db)), 'closed_hours']);
+  await empty(db, [...(await tenantTables(db)), 'closed_facts']);
 }
 
 /** Tables that keep their rows: those of a migrated database, and the epochs of leaders and the numbers of events, which only grow. */

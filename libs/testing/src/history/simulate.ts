@@ -1,5 +1,5 @@
 import { DAY_MS, INTELLIGENCE_KINDS, INTELLIGENCE_STATUSES } from '@pipeline/domain';
-import { aggregateIssueCounts, closeHours, type Db, inTransaction, refreshIssueList, type Tx } from '@pipeline/store';
+import { aggregateIssueCounts, closeFacts, type Db, inTransaction, refreshIssueList, type Tx } from '@pipeline/store';
 import { sql } from 'kysely';
 import { derivedOf } from './derived.ts';
 import { type Draw, drawOf } from './draw.ts';
@@ -20,7 +20,7 @@ export interface HistoryOptions {
   seed: number;
   /** End of the history: hold the store's clock there. */
   end: Date;
-  /** True (the default) = all hours that are over are closed; false = none is. */
+  /** True (the default) = the facts are closed; false = all are open. */
   aggregated?: boolean;
 }
 
@@ -72,7 +72,7 @@ export async function simulateHistory(db: Db, options: HistoryOptions): Promise<
   await addBeside(db, { start, end });
   // For the plans of what adds all of it up.
   await analyze(db, (name) => FACTS.has(name));
-  if (options.aggregated ?? true) await closeHours(db, days * 24 + 1);
+  if (options.aggregated ?? true) await closeFacts(db, days * 24 + 1);
   await analyze(db, (name) => !FACTS.has(name));
   return {
     start,

@@ -17,7 +17,7 @@ import {
   watchSla,
   writeDailyDigest,
 } from '@pipeline/engine';
-import { closeHours } from '@pipeline/store';
+import { closeFacts } from '@pipeline/store';
 import { Counter } from 'prom-client';
 import { AlertDeliverer } from '../alerts/deliverer.ts';
 import { detectorRounds } from '../alerts/detection.ts';
@@ -166,8 +166,8 @@ function upkeepLoops({ engine, metrics, log }: Wiring): Loop[] {
 }
 
 /**
- * Rollups, the dashboard, metrics and traces. Readers add the facts of hours that are not closed yet, so the pace of
- * `rollups` affects their cost and not their results.
+ * Rollups, the dashboard, metrics and traces. Readers add the facts that are not closed yet, so the pace of `rollups`
+ * affects their cost and not their results.
  */
 function analyticsLoops({ engine, store, metrics, listsEveryMs }: Wiring, { polled, exporter }: Parts): Loop[] {
   const totals = createTotals(metrics.registry, store);
@@ -175,7 +175,7 @@ function analyticsLoops({ engine, store, metrics, listsEveryMs }: Wiring, { poll
   const figuresEveryMs = () => engine.settings().pollIntervals.metricsRefreshMin * MINUTE_MS;
   const { counts, live, figures } = polled;
   return [
-    { name: 'rollups', everyMs: MINUTE_MS, run: async () => again(await closeHours(store.db)) },
+    { name: 'rollups', everyMs: 5 * MINUTE_MS, run: async () => again(await closeFacts(store.db)) },
     { name: 'dashboard-counts', everyMs: 3 * SECOND_MS, health: 'poll', run: () => counts.refresh() },
     { name: 'dashboard', everyMs: listsEveryMs, health: 'poll', run: () => live.refresh() },
     { name: 'dashboard-figures', everyMs: figuresEveryMs, health: 'poll', run: () => figures.refresh() },

@@ -12,7 +12,7 @@ import { claimWork } from '../workers/agent-work.ts';
 
 export const START = Date.parse('2026-03-11T12:00:00.000Z');
 const storeWatch = { isConnected: true } as never;
-const EMPTIED = ['tasks', 'dead_letters', 'alerts', 'cost_events', 'cost_sums', 'closed_hours', 'budget_days', 'runs'];
+const EMPTIED = ['tasks', 'dead_letters', 'alerts', 'cost_events', 'cost_sums', 'closed_facts', 'budget_days', 'runs'];
 
 export const DEVELOPER = {
   ...{ agentName: 'analyzer', reachable: true, timestamp: START, responseTimeMs: 12, healthySince: START },

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { DAY_MS, HOUR_MS, type Window } from '@pipeline/domain';
-import { closeHours, medianDwellTimes } from '@pipeline/store';
+import { closeFacts, medianDwellTimes } from '@pipeline/store';
 import { clearHistory, simulateHistory } from '@pipeline/testing/history';
 import {
   attributionOf,
@@ -80,7 +80,7 @@ describe('figures of a history', () => {
       }
   }
 
-  test('every endpoint agrees with the rows when all, some or no hours are closed, for all, a tenant and a repo', async () => {
+  test('every endpoint agrees with the rows when all, some or no facts are closed, for all, a tenant and a repo', async () => {
     const ways = fc.record({
       seed: fc.integer(),
       closed: fc.constantFrom(null, 0, 1, 200),
@@ -88,7 +88,7 @@ describe('figures of a history', () => {
     const property = fc.asyncProperty(ways, async ({ seed, closed }) => {
       await clearHistory(database.db);
       const history = await simulateHistory(database.db, { ...SIZE, seed, aggregated: closed === null });
-      if (closed) await closeHours(database.store.db, closed);
+      if (closed) await closeFacts(database.store.db, closed);
       const all = await readRows(database.db);
       const [repo] = history.repos;
       const idsOf = (tenant: string) => history.repos.filter((one) => one.tenant === tenant).map(({ id }) => id);
@@ -107,7 +107,7 @@ describe('figures of a history', () => {
     });
   });
 
-  test('answers stay true while hours are closed', async () => {
+  test('answers stay true while facts are closed', async () => {
     await simulateHistory(database.db, { ...SIZE, issues: 400, seed: 5, aggregated: false });
     const paths = [
       'state-timeseries?window=7d',
@@ -120,7 +120,7 @@ describe('figures of a history', () => {
     const before = await Promise.all(all.map((path) => get(path)));
     let closing = true;
     const hours = (async () => {
-      while (await closeHours(database.store.db, 6));
+      while (await closeFacts(database.store.db, 6));
       closing = false;
     })();
     for (let round = 0; closing || round < 2; round += 1) {

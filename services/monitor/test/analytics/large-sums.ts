@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { HOUR_MS } from '@pipeline/domain';
 import { claim, progress, registerWorker, start } from '@pipeline/engine';
-import { closeHours } from '@pipeline/store';
+import { closeFacts } from '@pipeline/store';
 import { Registry } from 'prom-client';
 import { createTotals } from '../../src/prometheus/totals.ts';
 import { admit, type Bench, makeBench } from '../support/bench.ts';
@@ -41,7 +41,7 @@ describe('large sums', () => {
     for (const isClosed of [false, true]) {
       if (isClosed) {
         database.clock.now = new Date(Date.now() + 2 * HOUR_MS);
-        while (await closeHours(database.store.db));
+        while (await closeFacts(database.store.db));
       }
       for (const path of ['/api/pipeline/cost-by-model', '/pipeline/cost-by-model', '/api/pipeline/cost-summary']) {
         expect([path, (await call('GET', path)).status]).toEqual([path, 200]);

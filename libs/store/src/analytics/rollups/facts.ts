@@ -12,14 +12,18 @@ export type Of = (alias: string) => RawBuilder<unknown>;
 
 export const OF_ALL: Of = () => sql`true`;
 
-/** The end of the hours whose facts are in the rollups. Without a row no hour is closed. */
-export const CLOSED_UNTIL = sql`coalesce((select h.closed_until from closed_hours h), '-infinity')`;
+/** The kinds of facts that rollups are made of; each is closed for itself. */
+export type Facts = 'moves' | 'events' | 'costs';
+
+/** The end of the time whose facts are in the rollups. Without a row none is closed. */
+export const closedUntil = (facts: Facts): RawBuilder<unknown> =>
+  sql`coalesce((select f.until from closed_facts f where f.facts = ${sql.lit(facts)}), '-infinity')`;
 
 /**
  * The time whose facts are not in the rollups. Its end is always later than now: with it the planner takes a small part of
  * a table for it, without it a third.
  */
-export const OPEN: Stretch = { from: CLOSED_UNTIL, to: sql`timestamptz 'infinity'` };
+const open = (facts: Facts): Stretch => ({ from: closedUntil(facts), to: sql`timestamptz 'infinity'` });
 
 /** All states, for the index that begins with the state. */
 const ANY_STATE = sql.lit(`{${STATES.join(',')}}`);
@@ -101,12 +105,12 @@ export const growthOf = (late: RawBuilder<unknown>, of = OF_ALL): RawBuilder<unk
 
 /** Closed hours with calls that were reported again later. */
 const lateHours = (of: Of) => sql`
-  (select distinct c.tenant_id, c.repo_id, c.hour from late_costs c where c.hour < ${CLOSED_UNTIL} and ${of('c')})`;
+  (select distinct c.tenant_id, c.repo_id, c.hour from late_costs c where c.hour < ${closedUntil('costs')} and ${of('c')})`;
 
 /**
  * The facts that the rollups lack, under the names that the cells of rollups read: moves, costs, events. Costs are
  * materialized: with a condition of their reader the planner expects a part of all history and hashes its runs.
  */
 export const openFacts = (of: Of): RawBuilder<unknown> => sql`
-  moves as (${movesOf(OPEN, of)}), events as (${eventsOf(OPEN, of)}),
-  costs as materialized (${costsOf(OPEN, of)} union all ${growthOf(lateHours(of), of)})`;
+  moves as (${movesOf(open('moves'), of)}), events as (${eventsOf(open('events'), of)}),
+  costs as materialized (${costsOf(open('costs'), of)} union all ${growthOf(lateHours(of), of)})`;

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Facts } from './facts.ts';
 
 const ORIGIN = sql`timestamptz '2000-01-01 00:00:00+00'`;
 type Width = '1 minute' | '1 hour' | '1 day';
@@ -20,8 +21,6 @@ export const middleOf = (bucket: RawBuilder<unknown>) =>
 export const monthOf = (at: RawBuilder<unknown>) =>
   sql`date_trunc('month', ${at} at time zone 'UTC') at time zone 'UTC'`;
 const MONTH_OF_C = sql`('month', ${monthOf(sql`c.at`)})`;
-
-export type Facts = 'moves' | 'costs' | 'events';
 
 /** A rollup table: how its rows are computed from facts, and the stretch of time each covers. */
 export interface Sums {

@@ -57,7 +57,7 @@ import { up as moreRetentionIndexes } from './0041-0060/0058-more-retention-inde
 import { up as rounds } from './0041-0060/0059-rounds.ts';
 import { up as taskTypesOfTokens } from './0041-0060/0060-task-types-of-tokens.ts';
 import { up as suitesOfChecks } from './0041-0060/0061-suites-of-checks.ts';
-import { up as closedHours } from './0041-0060/0062-closed-hours.ts';
+import { up as closedFacts } from './0041-0060/0062-closed-facts.ts';
 import { up as budgetDays } from './0041-0060/0063-budget-days.ts';
 
 /** A schema change, forward only. `breaking` = code that does not know it must not run on it. */
@@ -126,6 +126,6 @@ export const MIGRATIONS: Record<string, SchemaMigration> = {
   '0059-rounds': { up: rounds },
   '0060-task-types-of-tokens': { up: taskTypesOfTokens },
   '0061-suites-of-checks': { up: suitesOfChecks },
-  '0062-closed-hours': { up: closedHours, breaking: true },
+  '0062-closed-facts': { up: closedFacts, breaking: true },
   '0063-budget-days': { up: budgetDays, breaking: true },
 };

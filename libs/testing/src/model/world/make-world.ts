@@ -43,7 +43,7 @@ const TABLES = [
   ],
   ...['workers', 'repo_sync', 'workflow_snapshots', 'issue_list', 'issue_counts', 'issue_count_deltas'],
   ...[
-    'closed_hours',
+    'closed_facts',
     'late_costs',
     'state_minutes',
     'stay_hours',

@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Tables that are computed again, from the first hour on. */
+/** Tables that are computed again, from the first fact on. */
 const ROLLUPS = ['state_minutes', 'stay_hours', 'transition_counts', 'task_counts', 'cost_sums', 'event_counts'];
 
 /**
- * Rollups are made from the rows of closed hours. A transition says what they need of its issue: when it was admitted,
- * and whether it enters the state for the first time. Writers append nothing for them, except the hour of a model call that
- * is reported again after it.
+ * Rollups are made from rows that are some minutes old. A transition says what they need of its issue: when it was
+ * admitted, and whether it enters the state for the first time. Writers append nothing for them, except the hour of a model
+ * call that is reported again after it.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table pipeline.transitions add column admitted_at timestamptz`.execute(db);
@@ -18,19 +18,17 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`drop sequence pipeline.rollup_delta_id_seq`.execute(db);
   await sql`drop table pipeline.rollup_checks`.execute(db);
   for (const table of ROLLUPS) await sql`truncate table pipeline.${sql.ref(table)}`.execute(db);
-  // One row; without it, no hour is closed.
-  await sql`
-    create table pipeline.closed_hours (
-      id boolean primary key default true check (id),
-      closed_until timestamptz not null
-    )`.execute(db);
+  // The end of what is in the rollups, for each kind of facts; without a row nothing is.
+  await sql`create table pipeline.closed_facts (facts text primary key, until timestamptz not null)`.execute(db);
+  await sql`create sequence pipeline.late_cost_id_seq`.execute(db);
   await sql`
     create table pipeline.late_costs (
       tenant_id bigint not null,
+      id bigint not null default nextval('pipeline.late_cost_id_seq'),
       repo_id bigint not null,
-      hour timestamptz not null
+      hour timestamptz not null,
+      primary key (tenant_id, id)
     )`.execute(db);
-  await sql`create index late_costs_of_tenant on pipeline.late_costs (tenant_id, repo_id)`.execute(db);
   await sql`select pipeline.distribute_table('late_costs')`.execute(db);
 }
 
