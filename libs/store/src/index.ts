@@ -64,7 +64,7 @@ export * from './driver/database.ts';
 export { DatabaseUrl } from './driver/database-url.ts';
 export { type DirectConnectionOptions, IDLE_SESSION_TIMEOUT_MS } from './driver/direct-connection.ts';
 export { jsonb } from './driver/fragments.ts';
-export type { Fence, Lease } from './driver/leadership.ts';
+export type { Term } from './driver/leadership.ts';
 export * from './driver/notifications.ts';
 export * from './driver/prepared.ts';
 export * from './driver/store-errors.ts';

@@ -57,7 +57,7 @@ const begins = batchedByEngine((engine, entries: readonly Entry[]) =>
 /** Begins attempts of entries of one tenant: one round trip, as the commit is sent with the statement that begins them. */
 async function beginTogether(engine: Engine, entries: readonly Entry[]): Promise<(Sending | null)[]> {
   const tenantId = entries[0]?.tenantId ?? 0;
-  const epoch = engine.fence?.epoch ?? null;
+  const epoch = engine.term?.epoch ?? null;
   const ids = entries.map(({ id }) => id);
   const { begun } = await inFencedTransaction(engine, async (tx, send) => {
     const begun = beginAttempts(tx, { tenantId, ids, epoch });

@@ -21,6 +21,7 @@ export class Session {
   readonly #client: pg.Client;
   readonly #clock: () => number;
   #last: Promise<unknown> = Promise.resolve();
+  #isOpen = true;
   /** Time at which the last statement that the server answered was sent. */
   #confirmedAt: number;
 
@@ -29,6 +30,14 @@ export class Session {
     this.#client = client;
     this.#clock = clock;
     this.#confirmedAt = clock();
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  closed(): void {
+    this.#isOpen = false;
   }
 
   /**
@@ -167,6 +176,7 @@ export class DirectConnection {
       onUp();
       await Promise.race([ended, this.#heartbeat(session, stop.signal)]);
     } finally {
+      this.#session?.closed();
       this.#session = null;
       stop.abort();
       await Promise.race([client.end().catch(() => undefined), ended]);
