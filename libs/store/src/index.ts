@@ -41,7 +41,7 @@ export { handlersReportingOutages, reportingOutages } from './availability/repor
 export { requireStore } from './availability/require-store.ts';
 export { StoreWatch } from './availability/store-watch.ts';
 export * from './checks/commit-checks.ts';
-export * from './checks/merge-train.ts';
+export * from './checks/merge-order.ts';
 export * from './claims/claim-context.ts';
 export * from './claims/lock-claim.ts';
 export * from './claims/task-payload.ts';
