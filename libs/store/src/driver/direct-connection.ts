@@ -4,11 +4,11 @@ import pg from 'pg';
 import { preparedName } from './statement-client.ts';
 
 export interface DirectConnectionOptions {
-  /** Must reach the server itself, not a pooler: LISTEN and leader locks are bound to the session. */
+  /** Must reach the server itself, not a pooler: LISTEN and the leader lock are bound to the session. */
   directUrl: string;
   applicationName: string;
   log: Logger;
-  /** Name of this process beside the leader locks that it holds; default applicationName. */
+  /** Name of this process beside the leader lock that it holds; default applicationName. */
   holder?: string | undefined;
   /** Milliseconds, monotonic; default `performance.now`. */
   clock?: (() => number) | undefined;
@@ -85,7 +85,7 @@ const HEARTBEAT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 5_000;
 
 /**
- * The server ends a session, and frees its leader locks, that sends nothing for this long: its process is frozen, or
+ * The server ends a session, and frees its leader lock, that sends nothing for this long: its process is frozen, or
  * the network is cut. Three heartbeats.
  */
 export const IDLE_SESSION_TIMEOUT_MS = 15_000;
