@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Octokit } from '@octokit/rest';
 import { silentLogger, sleep, withDeadline } from '@pipeline/runtime';
-import { createNotifications, type Notifications } from '@pipeline/store';
+import { Notifications } from '@pipeline/store';
 import { counter, inLanes, requireEqual } from '../measure/lanes.ts';
 import type { Sample } from '../measure/sample.ts';
 import { Stopwatch } from '../measure/stopwatch.ts';
@@ -36,7 +36,7 @@ export const projectionsRow: Row = {
     await ours.admin.query('update repos set enabled = false where id <> $1', [ours.repoIds[0]]);
     await admitIssues(ours);
     await startMonitor(bench, ours, host);
-    const notifications = createNotifications({ directUrl: ours.url, applicationName: 'bench', log: silentLogger });
+    const notifications = new Notifications({ directUrl: ours.url, applicationName: 'bench', log: silentLogger });
     notifications.start();
     bench.stack.add('notifications of projections', () => notifications.close());
     const comments = bench.quick ? 200 : 1_000;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { silentLogger } from '@pipeline/runtime';
-import { createNotifications } from '@pipeline/store';
+import { Notifications } from '@pipeline/store';
 import { type StreamServer, stampedTransition } from '../measure/stream-server.ts';
 import { type OurStore, openOurStore } from '../ours/store.ts';
 import type { Bench } from '../runner/model.ts';
@@ -43,7 +43,7 @@ export async function openStreamMonitors(bench: Bench, database: string): Promis
 }
 
 function publisher({ url, admin, tenantId }: OurStore) {
-  const notifications = createNotifications({ directUrl: url, applicationName: 'bench', log: silentLogger });
+  const notifications = new Notifications({ directUrl: url, applicationName: 'bench', log: silentLogger });
   notifications.start();
   const publishOf = (type: string) => async (data: object) => {
     await admin.query({ ...INSERT, values: [tenantId, type, data] });

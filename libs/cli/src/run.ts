@@ -3,10 +3,10 @@ import { admin, type Engine, type NotifiedChannel } from '@pipeline/engine';
 import { parseEnv, silentLogger, withDeadline } from '@pipeline/runtime';
 import {
   assertSchema,
-  createNotifications,
   DatabaseUrl,
   isRefusedLogin,
   isUnavailable,
+  Notifications,
   openStore,
   SchemaError,
   type Store,
@@ -67,7 +67,7 @@ async function notifyAll(
   directUrl: string,
 ): Promise<void> {
   if (notified.size === 0) return;
-  const notifications = createNotifications({ directUrl, applicationName: 'pipeline-cli', log: silentLogger });
+  const notifications = new Notifications({ directUrl, applicationName: 'pipeline-cli', log: silentLogger });
   try {
     notifications.start();
     const connected = new Promise<void>((resolve) => void notifications.on('svc_cache', () => resolve()));

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { hashToken } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
-import { createNotifications, findWorkerScope, recordTokenUse, repoById } from '@pipeline/store';
+import { findWorkerScope, Notifications, recordTokenUse, repoById } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { cliOn } from './cli.ts';
 import { addRepo, deedsOn } from './rows.ts';
@@ -11,7 +11,7 @@ const cli = cliOn(() => database.url);
 
 test('lists, enables and disables repos, and notifies pollers at once', async () => {
   const { tenantId, repo } = await addRepo(database, 'acme', 'Acme/Shop', false);
-  const bell = createNotifications({ directUrl: database.url, applicationName: 'test', log: silentLogger });
+  const bell = new Notifications({ directUrl: database.url, applicationName: 'test', log: silentLogger });
   const notified: unknown[] = [];
   bell.start();
   await new Promise<void>((resolve) => {

@@ -15,7 +15,7 @@ export * from './analytics/scoreboard-window.ts';
 export * from './blocks.ts';
 export * from './bounds.ts';
 export * from './checks/checks.ts';
-export * from './checks/merge-train.ts';
+export * from './checks/merge-order.ts';
 export * from './consistency/finding.ts';
 export * from './costs/budgets.ts';
 export * from './costs/invocation.ts';

@@ -40,9 +40,10 @@ export { cohortFunnel, stateTimeseries, throughput } from './analytics/states.ts
 export { listFindings } from './consistency/findings.ts';
 export { enqueueOrphan, OrphanWatch } from './consistency/orphans.ts';
 export { repairFinding, type StoreRepair } from './consistency/repairs.ts';
-export { type Engine, fencedBy, inTenant, type NotifiedChannel } from './context/context.ts';
+export { type Engine, inTenant, type NotifiedChannel } from './context/context.ts';
 export { handleEach } from './context/handle-each.ts';
 export type { Actor, IssueKey } from './context/issue-context.ts';
+export { assertHeld, Leader, type LeadingEngine } from './context/leader.ts';
 export { hashToken, hashTokenBytes } from './context/token-hash.ts';
 export { costsOf } from './costs/cost-summary.ts';
 export { enforceBudgets } from './costs/enforce-budgets.ts';

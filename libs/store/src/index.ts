@@ -40,7 +40,7 @@ export { handlersReportingOutages, reportingOutages } from './availability/repor
 export { requireStore } from './availability/require-store.ts';
 export { StoreWatch } from './availability/store-watch.ts';
 export * from './checks/commit-checks.ts';
-export * from './checks/merge-train.ts';
+export * from './checks/merge-order.ts';
 export * from './claims/claim-context.ts';
 export * from './claims/lock-claim.ts';
 export * from './claims/task-payload.ts';
@@ -63,7 +63,7 @@ export * from './driver/database.ts';
 export { DatabaseUrl } from './driver/database-url.ts';
 export { type DirectConnectionOptions, IDLE_SESSION_TIMEOUT_MS } from './driver/direct-connection.ts';
 export { jsonb } from './driver/fragments.ts';
-export type { Fence, Lease } from './driver/leadership.ts';
+export type { Term } from './driver/leadership.ts';
 export * from './driver/notifications.ts';
 export { type Params, type PreparedStatement, prepared } from './driver/prepared.ts';
 export * from './driver/store-errors.ts';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { listen } from '@pipeline/http';
 import { type Logger, runService, type ServiceContext, withSecretFiles } from '@pipeline/runtime';
-import { createNotifications, openLoopStore, openStore, requireStore } from '@pipeline/store';
+import { Notifications, openLoopStore, openStore, requireStore } from '@pipeline/store';
 import type { z } from 'zod';
 import { createHostedContext } from './context/context.ts';
 import { storeDetailsOf } from './context/store-details.ts';
@@ -54,7 +54,7 @@ async function start(
   );
   const { store, loopStore } = openStores(env, log);
   stack.add('store', () => Promise.all([store.close(), loopStore.close()]));
-  const notifications = createNotifications({
+  const notifications = new Notifications({
     directUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL,
     applicationName: NAME,
     log,

@@ -1,7 +1,7 @@
 import { DEFAULT_SETTINGS, DEFAULT_WORKFLOW } from '@pipeline/domain';
 import { type Engine, transitionIssue } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
-import { createNotifications, inTransaction, type Notifications, seedWorkflow } from '@pipeline/store';
+import { inTransaction, Notifications, seedWorkflow } from '@pipeline/store';
 import { counter, inLanes, requireEqual } from '../../measure/lanes.ts';
 import type { Sample } from '../../measure/sample.ts';
 import { Stopwatch } from '../../measure/stopwatch.ts';
@@ -58,7 +58,7 @@ interface Bells {
 
 function openBells(bench: Bench, { url }: OurStore): Bells {
   const open = (applicationName: string) => {
-    const notifications = createNotifications({ directUrl: url, applicationName, log: silentLogger });
+    const notifications = new Notifications({ directUrl: url, applicationName, log: silentLogger });
     bench.stack.add(applicationName, () => notifications.close());
     return notifications;
   };

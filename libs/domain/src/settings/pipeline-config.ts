@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Comparison } from '../agent-comparison.ts';
 import { CHECK_POLICIES, MERGE_METHODS } from '../checks/checks.ts';
-import { MERGE_TRAINS } from '../checks/merge-train.ts';
+import { MERGE_TRAINS } from '../checks/merge-order.ts';
 import { AppError } from '../errors.ts';
 import { parseSlug, slugKey } from '../slugs.ts';
 import { DEFAULT_MAX_ROUNDS, MAX_ROUNDS } from '../workflow/rounds.ts';

@@ -1,14 +1,13 @@
 import type { EmbeddingEndpoint, Settings } from '@pipeline/domain';
 import {
   assertLeader,
-  type Fence,
   insertRecords,
   inTransaction,
-  LeadershipLostError,
   noRecords,
   type Records,
   refreshIssueList,
   type Store,
+  type Term,
   type Tx,
 } from '@pipeline/store';
 import { ChangedRows } from './changed-rows.ts';
@@ -37,8 +36,8 @@ export interface Engine {
   random(): number;
   /** Embedder for semantic search of intelligence; without it there is none. */
   embedder?: Embedder;
-  /** Set by `fencedBy`: the leadership that all writes require. */
-  fence?: Fence;
+  /** The term that all writes require; set by `Leader`. */
+  term?: Term;
 }
 
 /** One transaction of one tenant, and the channels to notify after its commit. */
@@ -109,41 +108,13 @@ export async function inTenant<T>(
   return result;
 }
 
-/** A transaction of the tenant pool. For an engine with a fence it fails once another process leads. */
+/** A transaction. For the engine of a leader it fails once another process leads. */
 export function inFencedTransaction<T>(engine: Engine, work: (tx: Tx) => Promise<T>): Promise<T> {
-  const { fence } = engine;
+  const { term } = engine;
   return inTransaction(engine.store.db, async (tx) => {
-    if (fence) await assertLeader(tx, fence);
+    if (term) await assertLeader(tx, term);
     return work(tx);
   });
-}
-
-/**
- * The same engine for work that only the leader does. Its transactions fail when another process has taken over, and
- * every access to the store fails when this process can no longer be sure that it leads, such as after a freeze.
- */
-export const fencedBy = (engine: Engine, fence: Fence): Engine => ({
-  ...engine,
-  fence,
-  store: fencedStore(engine.store, fence),
-});
-
-function fencedStore(store: Store, fence: Fence): Store {
-  const whileHeld = <T>(value: T): T => {
-    if (!fence.isHeld()) throw new LeadershipLostError(fence.name);
-    return value;
-  };
-  return {
-    get db() {
-      return whileHeld(store.db);
-    },
-    get reads() {
-      return whileHeld(store.reads);
-    },
-    isReplicaUsed: store.isReplicaUsed,
-    ping: () => store.ping(),
-    close: () => store.close(),
-  };
 }
 
 /** One statement for a use case of one issue, whatever it did to it. */

@@ -40,7 +40,7 @@ export const sendable = (engine: Engine, clientType: string, limit: number): Pro
  * @returns null when there is nothing to send: the entry is no longer pending, or became complete.
  */
 export async function beginSending(engine: Engine, tenantId: number, id: number): Promise<Sending | null> {
-  const epoch = engine.fence?.epoch ?? null;
+  const epoch = engine.term?.epoch ?? null;
   const begun = await inFencedTransaction(engine, (tx) => beginAttempt(tx, { tenantId, id, epoch }));
   if (!begun) return null;
   const { projection, repo } = begun;

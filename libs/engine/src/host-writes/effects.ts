@@ -21,7 +21,7 @@ import { enqueueWork } from '../tasks/work-tasks.ts';
 import { admitNew } from '../workflow/admit.ts';
 import { moveBy } from '../workflow/move.ts';
 import { returnWithFailedChecks } from './failed-checks.ts';
-import { restartFront } from './merge-train.ts';
+import { restartFront } from './merge-gate.ts';
 
 type Created = Extract<ExecuteResult, { status: 'ok' }>['created'];
 type ActionOf<T extends ProjectionAction['type']> = Extract<ProjectionAction, { type: T }>;

@@ -1,24 +1,37 @@
 import {
   type ChecksVerdict,
   type ChecksWait,
+  chooseFront,
   type HostCheck,
   type HostPullRequest,
   judgeChecks,
+  MINUTE_MS,
   mergeMethodOf,
   type ProjectionAction,
   type ReportedCheck,
   type VcsHost,
   withoutClosingWords,
 } from '@pipeline/domain';
-import { findPullRequest, lockIssue, ownPullRequest, saveAllChecks, setChecksWait } from '@pipeline/store';
+import {
+  findPullRequest,
+  isSerial,
+  lockIssue,
+  lockTrainFront,
+  ownPullRequest,
+  saveAllChecks,
+  setChecksWait,
+  setTrainFront,
+  touchTrainFront,
+  trainCars,
+} from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { ENGINE } from '../context/issue-context.ts';
 import { mayActAsPerson, type PersonReads } from '../intake/person.ts';
+import { queueProjections } from '../outbox/project.ts';
 import { revokeApproval } from '../workflow/revoke-approval.ts';
 import type { Sending } from './begin.ts';
 import { rerunOf, settleRedHead } from './failed-checks.ts';
-import { isItsTurn, restartFront, updateBeforeMerge } from './merge-train.ts';
-import { endWaiting, type HeldMerge, holdDraft, holdMerge, keepWaiting } from './merge-wait.ts';
+import { endWaiting, type HeldMerge, holdDraft, holdMerge, keepWaiting, postponeMerge } from './merge-wait.ts';
 
 type Host = Pick<VcsHost, 'checksOf' | 'mergeRulesOf' | 'isBehind' | 'logTailOf' | 'rerunCheck' | 'getPullRequest'> &
   PersonReads;
@@ -39,15 +52,15 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
   const { projection, repo, mayHaveHappened } = sending;
   const { action } = projection;
   if (action.type !== 'mergePR' || projection.issue_id === null) return action;
-  const isSerial = repo.merge_train === 'serial';
-  if (isSerial && !(await isItsTurn(engine, sending, action))) return null;
+  const isQueued = isSerial(repo);
+  if (isQueued && !(await isItsTurn(engine, sending, action))) return null;
   const pull = await host.getPullRequest(repo, action.prNumber);
   if (mayHaveHappened && pull?.merged) return action;
   const lapsed = await findLapsedApproval(engine, sending, action, host);
   const [checks, rules, isBehind] = await Promise.all([
     host.checksOf(repo, action.expectedHeadSha),
     host.mergeRulesOf(repo, repo.default_branch),
-    isSerial && host.isBehind(repo, repo.default_branch, action.expectedHeadSha),
+    isQueued && host.isBehind(repo, repo.default_branch, action.expectedHeadSha),
   ]);
   const policy = repo.checks_policy as Parameters<typeof judgeChecks>[1]['policy'];
   const terms = { required: rules.requiredChecks, policy };
@@ -192,4 +205,65 @@ async function holdBack(
   const names = new Set(verdict.failed.map(({ name }) => name));
   const failed = reported.filter(({ name, state }) => names.has(name) && state === 'failure');
   return settleRedHead(unit, held, { sha, failed });
+}
+
+/**
+ * Returns whether a merge may start, in a repo that merges one pull request after another. All others are postponed
+ * without a request to the host, and record the pull request that they wait for. The choice is made under a lock of the
+ * repo's train, so that of two replicas, and of concurrent attempts, one answer is true.
+ */
+function isItsTurn(engine: Engine, sending: Sending, action: Merge): Promise<boolean> {
+  return inTenant(engine, sending.projection.tenant_id, async (unit) => {
+    const held = await holdMerge(unit, sending, action);
+    if (held === 'settled') return false;
+    // The host compares the head, and only the host can report what became of a merge whose issue has moved on.
+    if (held === 'other-head' || 'unwanted' in held) return true;
+    if (held.subject.pr.draft) {
+      await holdDraft(unit, held, action.expectedHeadSha);
+      return false;
+    }
+    const front = await updateFront(unit, sending.repo.id);
+    if (front === action.prNumber) return true;
+    await waitForFront(unit, held, { sha: action.expectedHeadSha, front });
+    return false;
+  });
+}
+
+async function updateFront(unit: TransactionContext, repoId: number): Promise<number | null> {
+  const { tx, tenantId, settings } = unit;
+  const key = { tenantId, repoId };
+  const current = await lockTrainFront(tx, key);
+  const cars = await trainCars(tx, key, current?.prNumber ?? 0);
+  const front = chooseFront(cars, current, settings.checks.timeoutMinutes * MINUTE_MS);
+  if (front !== (current?.prNumber ?? null)) await setTrainFront(tx, key, front);
+  return front;
+}
+
+/** The host is not written to: a status comment for each place in the train would be a request for each merge. */
+async function waitForFront(
+  unit: TransactionContext,
+  held: HeldMerge,
+  { sha, front }: { sha: string; front: number | null },
+): Promise<void> {
+  const wait: ChecksWait | null = front === null ? null : { sha, verdict: 'train', waitsFor: [`#${front}`] };
+  await postponeMerge(unit, held, wait);
+}
+
+/** The base has commits that the branch lacks: the branch is updated, and its new head needs checks of its own. */
+async function updateBeforeMerge(unit: TransactionContext, held: HeldMerge): Promise<void> {
+  const { subject } = held;
+  const { number: prNumber, head_sha: expectedHeadSha } = subject.pr;
+  await endWaiting(unit, held, `the branch of #${prNumber} is behind ${subject.repo.default_branch}`);
+  await queueProjections(unit, subject, [{ type: 'updateBranch', prNumber, expectedHeadSha }]);
+  await restartFront(unit, subject);
+}
+
+/** The front has the time for its next step from now on. @param updatedHead the head that our update made. */
+export async function restartFront(
+  { tx, tenantId }: TransactionContext,
+  { repo, pr }: Pick<HeldMerge['subject'], 'repo' | 'pr'>,
+  updatedHead?: string,
+): Promise<void> {
+  if (!isSerial(repo)) return;
+  await touchTrainFront(tx, { tenantId, repoId: repo.id, prNumber: pr.number }, updatedHead);
 }

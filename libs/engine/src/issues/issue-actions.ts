@@ -147,7 +147,7 @@ async function flagged(
       actorId: actor.id,
     },
   });
-  // The next pull request of a merge train goes on at once, or this one again, which may wait for the end of the pause.
+  // The next merge of the repo goes on at once, or this one again, which may wait for the end of the pause.
   if (after.pr) {
     await hastenTrain(unit.tx, { tenantId: unit.tenantId, repoId: after.issue.repo_id });
     unit.notify('svc_projections');

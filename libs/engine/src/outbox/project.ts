@@ -137,7 +137,7 @@ async function statusCommentOf(
   });
 }
 
-/** A wait for an earlier head is over. Places in a merge train change often and are not shown on the host. */
+/** A wait for an earlier head is over. The order of waiting merges changes often and are not shown on the host. */
 function waitOf(pr: IssueContext['pr']): ChecksWait | null {
   const wait = (pr?.checks_wait ?? null) as ChecksWait | null;
   return wait?.sha === pr?.head_sha && wait?.verdict !== 'train' ? wait : null;

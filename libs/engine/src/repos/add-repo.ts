@@ -1,19 +1,16 @@
 import {
   AppError,
   type CheckPolicy,
-  type Comparison,
   DEFAULT_TENANT,
   DEFAULT_WORKFLOW,
   formatSlug,
   type HostRepo,
   INBOUND_LABEL_TEXTS,
-  type MergeMethod,
-  type MergeTrain,
   requireSlug,
   type Slug,
   type VcsHost,
 } from '@pipeline/domain';
-import { ensureTenant, type RepoRow, reposOfAll, seedWorkflow, upsertRepo } from '@pipeline/store';
+import { ensureTenant, type OwnedRepo, type RepoSettings, reposOfAll, seedWorkflow, upsertRepo } from '@pipeline/store';
 import { requireOrg } from '../accounts/orgs.ts';
 import { type Admin, recordRepoAction, refuse } from '../context/admin.ts';
 import { inTenant } from '../context/context.ts';
@@ -23,7 +20,7 @@ import { type HostOfKind, requireReviewGate } from './review-gate.ts';
 
 type HostKind = VcsHost['clientType'];
 
-export interface NewRepo {
+export interface NewRepo extends Omit<RepoSettings, 'checks'> {
   /** owner/name */
   slug: string;
   /** External id of the organisation; null = the default organisation. */
@@ -38,14 +35,6 @@ export interface NewRepo {
   setupCommand?: string | null | undefined;
   /** Checks that must be green before a merge; undefined = unchanged, at first `required`. */
   checkPolicy?: CheckPolicy | undefined;
-  /** Preferred way of merging; undefined = unchanged, at first `squash`. */
-  mergeMethod?: MergeMethod | undefined;
-  /** Setting that merges pull requests one after another; undefined = unchanged, at first `off`. */
-  mergeTrain?: MergeTrain | undefined;
-  /** Rounds without progress before a person is asked; undefined = unchanged, at first 3. */
-  maxRounds?: number | undefined;
-  /** Weights of compared agents by task type, null = none; undefined = unchanged. */
-  compare?: Comparison | null | undefined;
   enabled: boolean;
   /** True = it is enabled although agents alone merge and its branch does not require the review gate. */
   withoutReviewGate: boolean;
@@ -83,42 +72,41 @@ export async function addRepo(admin: Admin, input: NewRepo, hostOf: HostOfKind) 
     const holder = found && (await takeSlug(unit, found, kind));
     if (holder) return refuse(otherRepository(slug));
     const row = await upsertRepo(unit.tx, tenantId, {
+      ...input,
       slug,
       vcsHost: kind,
       cloneUrl: found?.cloneUrl ?? known?.clone_url ?? `https://github.com/${slug.owner}/${slug.name}.git`,
       defaultBranch: branch,
       setupCommand: input.setupCommand === undefined ? (known?.setup_command ?? null) : input.setupCommand,
       poolSize: input.poolSize === undefined ? (known?.pool_size ?? null) : input.poolSize,
-      ...(input.checkPolicy && { checks: input.checkPolicy }),
-      ...(input.mergeMethod && { mergeMethod: input.mergeMethod }),
-      ...(input.mergeTrain && { mergeTrain: input.mergeTrain }),
-      maxRounds: input.maxRounds,
-      ...(input.compare !== undefined && { compare: input.compare }),
+      checks: input.checkPolicy,
       installationId: null,
       hostId: found?.id ?? null,
-      enabled: input.enabled,
     });
     await seedWorkflow(unit.tx, tenantId, row.id, DEFAULT_WORKFLOW);
-    recordRepoAction(unit, admin, { ...row, org }, { action: 'repo-add', ...settingsOf(row) });
+    const owned = { ...row, org };
+    recordRepoAction(unit, admin, owned, { action: 'repo-add', ...settingsOf(owned) });
     unit.notify('svc_cache');
-    return { ...shownRepo({ ...row, org }), added: known === undefined };
+    return { ...shownRepo(owned), added: known === undefined };
   });
 }
 
 const otherRepository = (slug: Slug): string =>
   `${formatSlug(slug)} is another repository on the host than the one that the pipeline knows by that name: remove that one first with pipeline repo remove`;
 
-const settingsOf = (repo: RepoRow) => ({
-  branch: repo.default_branch,
-  poolSize: repo.pool_size,
-  setupCommand: repo.setup_command,
-  checkPolicy: repo.checks_policy,
-  mergeMethod: repo.merge_method,
-  mergeTrain: repo.merge_train,
-  maxRounds: repo.max_rounds,
-  compare: repo.compare,
-  enabled: repo.enabled,
-});
+/** Settings of a repo, as the audit log has them. */
+function settingsOf(row: OwnedRepo) {
+  const {
+    org: _org,
+    repo: _repo,
+    host: _host,
+    pushRestricted: _open,
+    unavailable: _why,
+    createdAt: _at,
+    ...settings
+  } = shownRepo(row);
+  return settings;
+}
 
 const tenantOf = async ({ engine }: Admin, org: string | null): Promise<number> =>
   org === null ? ensureTenant(engine.store.db, DEFAULT_TENANT) : (await requireOrg(engine.store.db, org)).id;

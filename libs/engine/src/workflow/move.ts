@@ -13,6 +13,7 @@ import {
   actedNow,
   hastenTrain,
   insertDeadLetter,
+  isSerial,
   type OutdatedAction,
   type PullRequestRow,
   resolveEdgesAtEnd,
@@ -150,9 +151,9 @@ async function end(
   await enqueueRetrospect(unit, done, { merged: trigger === 'merged' || trigger === 'host-merged', wasPaused });
 }
 
-/** The pull request may have left its place in the merge train of its repo: the next one goes on at once. */
+/** The pull request may have been the one that merges next in its repo: the next one goes on at once. */
 async function hasten(unit: TransactionContext, { issue, repo }: IssueContext): Promise<void> {
-  if (repo.merge_train !== 'serial') return;
+  if (!isSerial(repo)) return;
   await hastenTrain(unit.tx, { tenantId: unit.tenantId, repoId: issue.repo_id });
   unit.notify('svc_projections');
 }

@@ -25,7 +25,7 @@ describe('rows that are handled one by one', () => {
   });
 
   test.each([
-    ['the leadership is lost', new LeadershipLostError('tracks')],
+    ['the leadership is lost', new LeadershipLostError()],
     ['the store is unreachable', Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })],
   ])('leaves the rows, with the error as it is, when %s', async (_case, error) => {
     const seen: number[] = [];

@@ -98,7 +98,7 @@ async function sendAndDie(cluster: Cluster, { death, dying }: Omit<Pass, 'count'
     const begun = begunBy(cluster) - before;
     if (death !== 'two at once') monitor.die();
     else {
-      const { up } = await monitor.service.loseLeaderLocks();
+      const { up } = await monitor.service.loseLeaderLock();
       for (const other of cluster.monitors) if (other !== monitor) await other.tick(OUTBOX);
       connection.release(false);
       await pipeline.landed(OUTBOX);

@@ -1,6 +1,6 @@
 import { createHostedApp, createHostedContext, type HostedOptions } from '@pipeline/hosted-api';
 import { createMetrics } from '@pipeline/runtime';
-import { createNotifications, openLoopStore, openStore } from '@pipeline/store';
+import { Notifications, openLoopStore, openStore } from '@pipeline/store';
 import type { Service, Surroundings } from './service.ts';
 
 export const SECRET = 'hook-secret';
@@ -16,7 +16,7 @@ export async function hostedService({ databaseUrl, now, log }: Surroundings): Pr
   const connecting = { databaseUrl, applicationName: 'hosted-api', clock: now, onConnectionError };
   const store = openStore({ ...connecting, poolSize: 4 });
   const loopStore = openLoopStore({ ...connecting, poolSize: 2 });
-  const notifications = createNotifications({ directUrl: databaseUrl, applicationName: 'hosted-api', log });
+  const notifications = new Notifications({ directUrl: databaseUrl, applicationName: 'hosted-api', log });
   const context = createHostedContext({
     store,
     loopStore,

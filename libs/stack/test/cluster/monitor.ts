@@ -24,11 +24,11 @@ const LOADED = {
 export interface MonitorService extends Service {
   pipeline: Pipeline;
   connection: HostConnection;
-  /** Breaks the session that holds the leader locks. `up` settles when there is a new one. */
-  loseLeaderLocks(): Promise<{ up: () => Promise<void> }>;
+  /** Breaks the session that holds the leader lock. `up` settles when there is a new one. */
+  loseLeaderLock(): Promise<{ up: () => Promise<void> }>;
 }
 
-/** @param direct proxy of the session that holds the leader locks. */
+/** @param direct proxy of the session that holds the leader lock. */
 export async function monitorService(
   { databaseUrl, now, log }: Surroundings,
   { direct, connection }: { direct: CutProxy; connection: HostConnection },
@@ -89,7 +89,7 @@ export async function monitorService(
     app,
     pipeline,
     connection,
-    async loseLeaderLocks() {
+    async loseLeaderLock() {
       const again = up();
       direct.cut();
       await direct.gone();

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Tx } from './database.ts';
-import type { Fence } from './leadership.ts';
+import { LEADER, type Term } from './leadership.ts';
 import { type Params, prepared } from './prepared.ts';
 
 /** This process is no longer the leader: another one may have taken over. */
 export class LeadershipLostError extends Error {
-  constructor(name: string, options?: ErrorOptions) {
-    super(`leadership of ${name} has ended`, options);
+  constructor(options?: ErrorOptions) {
+    super('the leadership of this process has ended', options);
     this.name = 'LeadershipLostError';
   }
 }
@@ -21,8 +21,8 @@ const assertEpoch = prepared(
  * and an in-memory lock; send it first.
  * @throws a database error for which `isLeadershipLost` is true when a later leader has taken over.
  */
-export async function assertLeader(tx: Tx, { name, epoch }: Fence): Promise<void> {
-  await assertEpoch.run(tx, { name, epoch });
+export async function assertLeader(tx: Tx, { epoch }: Term): Promise<void> {
+  await assertEpoch.run(tx, { name: LEADER, epoch });
 }
 
 /** True when work was refused because the leadership has ended; the successor does it. */

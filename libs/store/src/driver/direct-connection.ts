@@ -4,11 +4,11 @@ import pg from 'pg';
 import { preparedName } from './statement-client.ts';
 
 export interface DirectConnectionOptions {
-  /** Must reach the server itself, not a pooler: LISTEN and leader locks are bound to the session. */
+  /** Must reach the server itself, not a pooler: LISTEN and the leader lock are bound to the session. */
   directUrl: string;
   applicationName: string;
   log: Logger;
-  /** Name of this process beside the leader locks that it holds; default applicationName. */
+  /** Name of this process beside the leader lock that it holds; default applicationName. */
   holder?: string | undefined;
   /** Milliseconds, monotonic; default `performance.now`. */
   clock?: (() => number) | undefined;
@@ -21,6 +21,7 @@ export class Session {
   readonly #client: pg.Client;
   readonly #clock: () => number;
   #last: Promise<unknown> = Promise.resolve();
+  #isOpen = true;
   /** Time at which the last statement that the server answered was sent. */
   #confirmedAt: number;
 
@@ -29,6 +30,14 @@ export class Session {
     this.#client = client;
     this.#clock = clock;
     this.#confirmedAt = clock();
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  closed(): void {
+    this.#isOpen = false;
   }
 
   /**
@@ -76,7 +85,7 @@ const HEARTBEAT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 5_000;
 
 /**
- * The server ends a session, and frees its leader locks, that sends nothing for this long: its process is frozen, or
+ * The server ends a session, and frees its leader lock, that sends nothing for this long: its process is frozen, or
  * the network is cut. Three heartbeats.
  */
 export const IDLE_SESSION_TIMEOUT_MS = 15_000;
@@ -167,6 +176,7 @@ export class DirectConnection {
       onUp();
       await Promise.race([ended, this.#heartbeat(session, stop.signal)]);
     } finally {
+      this.#session?.closed();
       this.#session = null;
       stop.abort();
       await Promise.race([client.end().catch(() => undefined), ended]);

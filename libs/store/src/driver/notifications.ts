@@ -1,6 +1,6 @@
 import { sleep } from '@pipeline/runtime/sleep';
 import { DirectConnection, type DirectConnectionOptions, type Session } from './direct-connection.ts';
-import { Leadership, type Lease } from './leadership.ts';
+import { Leadership, type Term } from './leadership.ts';
 import { markPrepared } from './statement-client.ts';
 
 /** Tenants whose rows changed; null = any tenant. */
@@ -18,30 +18,6 @@ type Channel = (typeof CHANNELS)[number];
  */
 export type NotificationHandler = (tenants: NotifiedTenants, isOwn: boolean) => void;
 
-export interface Notifications {
-  /** Connects in the background; the process does not wait for the store. */
-  start(): void;
-  /**
-   * Notifies all processes, this one included, that there are new rows to read. Call it after the commit. A single
-   * notification is sent immediately, those of the next 5 ms as one. Without a connection they are collected. Without
-   * ids: null.
-   */
-  notify(channel: Channel, tenantIds?: NotifiedTenants): void;
-  /**
-   * Calls the handler on each notification, and with null when listening begins, the first time and after each
-   * reconnect, because a notification may have been missed. @returns a function that removes the handler.
-   */
-  on(channel: Channel, handler: NotificationHandler): () => void;
-  /**
-   * Tries to become the one process that runs `name`. Leadership is lost with the connection: then `onLost` is called
-   * once, and the loop must stop. The server ends the session of a frozen process, so another one can lead after
-   * IDLE_SESSION_TIMEOUT_MS. @returns null when another process leads or the store is not reachable.
-   */
-  tryLead(name: string, onLost: () => void): Promise<Lease | null>;
-  /** Sends collected notifications, releases leader locks (onLost is called), disconnects. No timer stays armed. */
-  close(): Promise<void>;
-}
-
 /** NOTIFY refuses 8,000 bytes and more. Beyond this the notification lists no tenant and means all. */
 const MAX_PAYLOAD = 7_900;
 
@@ -50,15 +26,11 @@ const NOTIFY = markPrepared(
   'select pg_notify(channel, payload) from unnest($1::text[], $2::text[]) as n (channel, payload)',
 );
 
-/** Notifications between processes by LISTEN and NOTIFY, and leader locks, on one dedicated session. */
-export function createNotifications(options: DirectConnectionOptions): Notifications {
-  return new ListeningDoorbell(options);
-}
-
-class ListeningDoorbell implements Notifications {
+/** Notifications between processes by LISTEN and NOTIFY, and the leader lock, on one dedicated session. */
+export class Notifications {
   readonly #options: DirectConnectionOptions;
   readonly #connection: DirectConnection;
-  readonly #leads: Leadership;
+  readonly #leadership: Leadership;
   readonly #handlers: ReadonlyMap<Channel, Set<NotificationHandler>> = new Map(
     CHANNELS.map((name) => [name, new Set()]),
   );
@@ -73,21 +45,31 @@ class ListeningDoorbell implements Notifications {
 
   constructor(options: DirectConnectionOptions) {
     this.#options = options;
-    this.#leads = new Leadership(options.holder ?? options.applicationName);
+    this.#leadership = new Leadership(options.holder ?? options.applicationName);
     this.#connection = new DirectConnection(options, { up: (session) => this.#up(session), down: () => this.#down() });
     const coalesced = (channel: Channel) =>
       new CoalescedNotifications((tenants) => this.#send(channel, tenants), this.#closing.signal, options.sleep);
     this.#coalesced = new Map(CHANNELS.map((channel) => [channel, coalesced(channel)]));
   }
 
+  /** Connects in the background; the process does not wait for the store. */
   start(): void {
     this.#connection.start();
   }
 
+  /**
+   * Notifies all processes, this one included, that there are new rows to read. Call it after the commit. A single
+   * notification is sent immediately, those of the next 5 ms as one. Without a connection they are collected. Without
+   * ids: null.
+   */
   notify(channel: Channel, tenantIds: NotifiedTenants = null): void {
     if (!this.#closing.signal.aborted) this.#coalesced.get(channel)?.notify(tenantIds);
   }
 
+  /**
+   * Calls the handler on each notification, and with null when listening begins, the first time and after each
+   * reconnect, because a notification may have been missed. @returns a function that removes the handler.
+   */
   on(channel: Channel, handler: NotificationHandler): () => void {
     const handlers = this.#of(channel);
     handlers.add(handler);
@@ -100,10 +82,20 @@ class ListeningDoorbell implements Notifications {
     };
   }
 
-  async tryLead(name: string, onLost: () => void): Promise<Lease | null> {
-    return this.#leads.tryLead(this.#connection.session, name, onLost);
+  get isLeader(): boolean {
+    return this.#leadership.isHeld;
   }
 
+  /**
+   * Tries to become the leader. A term ends with the connection. The server ends the session of a frozen process, so
+   * another one can lead after IDLE_SESSION_TIMEOUT_MS.
+   * @returns the term of this process; null while another process leads or the store is not reachable.
+   */
+  lead(): Promise<Term | null> {
+    return this.#leadership.lead(this.#connection.session);
+  }
+
+  /** Sends collected notifications, ends the leadership, disconnects. No timer stays armed. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all([...this.#coalesced.values()].map((channel) => channel.settled()));
@@ -121,7 +113,7 @@ class ListeningDoorbell implements Notifications {
 
   #down(): void {
     this.#listening.clear();
-    this.#leads.lose();
+    this.#leadership.lose();
   }
 
   async #listen(session: Session, channel: Channel): Promise<void> {

@@ -16,7 +16,21 @@ import { type Params, prepared } from '../driver/prepared.ts';
 
 export type RepoRow = Selectable<DB['repos']>;
 
-export interface RepoInput {
+/** Settings of a repo that may be absent: as stored then. */
+export interface RepoSettings {
+  /** Checks that a merge waits for; at first `required`. */
+  checks?: CheckPolicy | undefined;
+  /** Preferred way of merging; at first `squash`. */
+  mergeMethod?: MergeMethod | undefined;
+  /** Setting that merges pull requests one after another; at first `off`. */
+  mergeTrain?: MergeTrain | undefined;
+  /** Rounds without progress before a person is asked; at first 3. */
+  maxRounds?: number | undefined;
+  /** Weights of the agents that are compared, by task type; null = none. */
+  compare?: Comparison | null | undefined;
+}
+
+export interface RepoInput extends RepoSettings {
   slug: Slug;
   vcsHost: 'github' | 'sandbox';
   /** Its id on the host; null and absent = as stored. */
@@ -27,16 +41,6 @@ export interface RepoInput {
   poolSize: number | null;
   installationId: number | null;
   enabled: boolean;
-  /** Checks that a merge waits for; absent = as stored, at first `required`. */
-  checks?: CheckPolicy;
-  /** Preferred way of merging; absent = as stored, at first `squash`. */
-  mergeMethod?: MergeMethod;
-  /** Setting that merges pull requests one after another; absent = as stored, at first `off`. */
-  mergeTrain?: MergeTrain;
-  /** Rounds without progress before a person is asked; absent = as stored, at first 3. */
-  maxRounds?: number | undefined;
-  /** Agents that are compared; null = none, absent = as stored. */
-  compare?: Comparison | null;
 }
 
 /** Inserts or updates a repo of a tenant, a removed one too. Never disables it, and keeps its known installation. */

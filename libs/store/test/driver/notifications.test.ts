@@ -5,9 +5,8 @@ import { sql } from 'kysely';
 import {
   assertLeader,
   beginTransaction,
-  createNotifications,
   IDLE_SESSION_TIMEOUT_MS,
-  type Notifications,
+  Notifications,
   type NotifiedTenants,
 } from '../../src/index.ts';
 
@@ -42,7 +41,7 @@ function openBell(applicationName = 'bell', directUrl = database.url, clock?: ()
   const logged: string[] = [];
   const keep = (message: string) => void logged.push(message);
   const log = { ...silentLogger, info: keep, warn: keep };
-  const bell = createNotifications({ directUrl, applicationName, sleep, log, clock });
+  const bell = new Notifications({ directUrl, applicationName, sleep, log, clock });
   opened.push(bell);
   return { bell, end, logged };
 }
@@ -178,7 +177,7 @@ describe('a lost connection', () => {
       while (logged.length < rounds) await sql`select 1`.execute(database.store.db);
       end(backoff);
     }
-    expect(await bell.tryLead('loop', () => {})).toBeNull();
+    expect(await bell.lead()).toBeNull();
     await bell.close();
   });
 
@@ -199,7 +198,11 @@ describe('a lost connection', () => {
   });
 });
 
-describe('a leader lock', () => {
+describe('the leader lock', () => {
+  async function until(holds: () => Promise<boolean>): Promise<void> {
+    while (!(await holds())) await sql`select pg_sleep(0.01)`.execute(database.store.db);
+  }
+
   async function up(name: string) {
     const opened = openBell(name);
     const { until } = collect(opened.bell, 'svc_settings');
@@ -208,53 +211,48 @@ describe('a leader lock', () => {
     return { ...opened, until };
   }
 
-  test('one process holds the lock, and the next one after its release', async () => {
+  test('one process holds the lock, and the next one after the end of its term', async () => {
     const [a, b] = [await up('a'), await up('b')];
-    const lead = await a.bell.tryLead('loop', () => {});
-    expect(lead).not.toBeNull();
-    expect(await b.bell.tryLead('loop', () => {})).toBeNull();
-    expect(await a.bell.tryLead('loop', () => {})).toBeNull();
-    expect(await b.bell.tryLead('another', () => {})).not.toBeNull();
-    await lead?.release();
-    await lead?.release();
-    expect(await b.bell.tryLead('loop', () => {})).not.toBeNull();
+    const [term, same] = await Promise.all([a.bell.lead(), a.bell.lead()]);
+    expect([term?.isHeld(), same === term, a.bell.isLeader]).toEqual([true, true, true]);
+    expect(await b.bell.lead()).toBeNull();
+    term?.end();
+    term?.end();
+    expect([term?.isHeld(), term?.signal.aborted, a.bell.isLeader]).toEqual([false, true, false]);
+    await until(async () => (await b.bell.lead()) !== null);
+    expect(await a.bell.lead()).toBeNull();
   });
 
-  test('the lock is lost with its connection: the loop is notified, and another process takes over', async () => {
+  test('the term ends with its connection, and another process takes over', async () => {
     const [a, b] = [await up('a'), await up('b')];
-    let lost = 0;
-    const lead = await a.bell.tryLead('loop', () => {
-      lost += 1;
-    });
+    const term = await a.bell.lead();
     await kill('a');
-    while (lost === 0) await sql`select 1`.execute(database.store.db);
-    expect(await b.bell.tryLead('loop', () => {})).not.toBeNull();
-    await lead?.release();
+    while (!term?.signal.aborted) await sql`select 1`.execute(database.store.db);
+    expect(await b.bell.lead()).not.toBeNull();
     a.end(backoff);
     await a.until(2);
-    expect(await a.bell.tryLead('loop', () => {})).toBeNull();
-    expect(lost).toBe(1);
+    expect(await a.bell.lead()).toBeNull();
   });
 
   test('increments the epoch for each change of leader', async () => {
     const [a, b] = [await up('a'), await up('b')];
-    const first = await a.bell.tryLead('epochs', () => {});
-    await first?.release();
-    const second = await b.bell.tryLead('epochs', () => {});
-    expect([first?.epoch, second?.epoch]).toEqual([1, 2]);
-    expect([first?.isHeld(), second?.isHeld()]).toEqual([false, true]);
-    const { rows } = await sql`select epoch::int, holder from leaders where name = 'epochs'`.execute(database.store.db);
-    expect(rows).toEqual([{ epoch: 2, holder: 'b' }]);
+    const first = await a.bell.lead();
+    first?.end();
+    await until(async () => (await b.bell.lead()) !== null);
+    const second = await b.bell.lead();
+    expect(second?.epoch).toBe((first?.epoch ?? 0) + 1);
+    const { rows } = await sql`select name, epoch::int, holder from leaders`.execute(database.store.db);
+    expect(rows).toEqual([{ name: 'monitor', epoch: second?.epoch, holder: 'b' }]);
   });
 
   test('passes on only after the open transactions of the former leader have ended', async () => {
     const [a, b] = [await up('a'), await up('b')];
-    const lease = await a.bell.tryLead('fenced', () => {});
-    if (!lease) throw new Error('no leader');
+    const term = await a.bell.lead();
+    if (!term) throw new Error('no leader');
     const { tx, commit } = await beginTransaction(database.store.db);
-    await assertLeader(tx, lease);
+    await assertLeader(tx, term);
     await kill('a');
-    const taken = b.bell.tryLead('fenced', () => {});
+    const taken = b.bell.lead();
     const isWaiting = async () =>
       (
         await sql`select from pg_stat_activity where application_name = 'b' and wait_event = 'advisory'`.execute(
@@ -263,7 +261,7 @@ describe('a leader lock', () => {
       ).rows.length > 0;
     while (!(await isWaiting())) await sql`select 1`.execute(tx);
     await commit();
-    expect((await taken)?.epoch).toBe(2);
+    expect((await taken)?.epoch).toBe(term.epoch + 1);
   });
 
   test('the lock is not held once the server has confirmed nothing for the idle timeout', async () => {
@@ -272,22 +270,18 @@ describe('a leader lock', () => {
     const { until } = collect(bell, 'svc_settings');
     bell.start();
     await until(1);
-    const lease = await bell.tryLead('loop', () => {});
+    const term = await bell.lead();
     elapsed = IDLE_SESSION_TIMEOUT_MS - 1;
-    expect(lease?.isHeld()).toBe(true);
+    expect(term?.isHeld()).toBe(true);
     elapsed += 1;
-    expect(lease?.isHeld()).toBe(false);
+    expect(term?.isHeld()).toBe(false);
   });
 
-  test('close releases the lock', async () => {
+  test('close ends the term', async () => {
     const [a, b] = [await up('a'), await up('b')];
-    let lost = false;
-    await a.bell.tryLead('loop', () => {
-      lost = true;
-    });
+    const term = await a.bell.lead();
     await a.bell.close();
-    expect(lost).toBe(true);
-    while ((await b.bell.tryLead('loop', () => {})) === null)
-      await sql`select pg_sleep(0.01)`.execute(database.store.db);
+    expect(term?.signal.aborted).toBe(true);
+    await until(async () => (await b.bell.lead()) !== null);
   });
 });

@@ -6,9 +6,9 @@ import { applyHostEvent, type Engine, putRepo } from '@pipeline/engine';
 import { listen } from '@pipeline/http';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import {
-  createNotifications,
   ensureTenant,
   insertWorkerToken,
+  Notifications,
   type RepoRow,
   type Store,
   type StoreOptions,
@@ -102,7 +102,7 @@ export function testHosted(options: Options = {}): Hosting {
 /** The hosted API on a port, with its own notifications; its loops do not run by themselves. */
 async function startHosted(database: TestDatabase, options: Options): Promise<Hosted> {
   const { listenUrl = database.url, store = database.store, ...rest } = options;
-  const notifications = createNotifications({ directUrl: listenUrl, applicationName: 'hosted', log: silentLogger });
+  const notifications = new Notifications({ directUrl: listenUrl, applicationName: 'hosted', log: silentLogger });
   const context = createHostedContext({
     store,
     loopStore: store,

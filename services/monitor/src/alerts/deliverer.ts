@@ -1,13 +1,12 @@
 import { deliveryRetrySec } from '@pipeline/domain';
-import { channelKey, type Engine } from '@pipeline/engine';
-import { type DeliveryRow, dueDeliveries, LeadershipLostError, noteDelivery, takeDelivery } from '@pipeline/store';
-import type { Lead } from '../loops/lead.ts';
+import { assertHeld, channelKey, type Engine, type Leader } from '@pipeline/engine';
+import { type DeliveryRow, dueDeliveries, noteDelivery, takeDelivery } from '@pipeline/store';
 import { type ChannelDeps, sendTo } from './channels.ts';
 import type { Message } from './message.ts';
 
 interface DelivererDeps extends ChannelDeps {
   engine: Engine;
-  lead: Lead;
+  leader: Leader;
 }
 
 const BATCH = 50;
@@ -29,8 +28,8 @@ export class AlertDeliverer {
 
   /** @returns 'again' when there may be more. */
   tick(): Promise<'again' | undefined> {
-    const { engine, lead } = this.#deps;
-    return lead.run(engine, (leading) => this.#round(leading));
+    const { engine, leader } = this.#deps;
+    return leader.run(engine, (leading) => this.#round(leading));
   }
 
   async #round(engine: Engine): Promise<'again' | undefined> {
@@ -56,7 +55,7 @@ export class AlertDeliverer {
     }
     if (!(await takeDelivery(db, row, { attempts: row.attempts, waitSec }))) return;
     // Frozen since: the try is counted, and the successor makes the next one.
-    if (engine.fence?.isHeld() === false) throw new LeadershipLostError(engine.fence.name);
+    assertHeld(engine);
     const error = await sendTo(channel, this.#messageOf(row), this.#deps);
     if (error === null) return noteDelivery(db, row, { status: 'delivered', error: null });
     const status = waitSec === null ? 'failed' : 'pending';

@@ -10,20 +10,17 @@ const STOP_GRACE_MS = 3_000;
  * Creates what reads the hosts: webhook deliveries, polls and reconciliation.
  * @returns null without a host: then deliveries wait.
  */
-export function createIntake({ engine, hosts, notifications, loops, lead, log, now }: Wiring) {
+export function createIntake({ engine, hosts, notifications, loops, leader, log, now }: Wiring) {
   if (hosts.length === 0) return null;
   const hostOf = hostFinder(hosts);
   const deliveries = new Inbox({ engine, hostOf });
   deliveries.onLaneEnd = () => loops.wake('inbox');
-  const pollLead = lead('intake-poll');
-  const poller = new RepoPoller({ engine, hostOf, lead: pollLead, log, now });
+  const poller = new RepoPoller({ engine, hostOf, leader, log, now });
   notifications.on('svc_cache', () => poller.lookAgain());
   return {
     hostOf,
     deliveries,
     poller,
-    /** Leader lock that the poller takes. */
-    pollLead,
     parents: new ParentWatch({ engine, hostOf, now, log }),
     labels: new LabelReconciler(engine, now),
     stop: () => Promise.all([withinGrace(deliveries.stop()), poller.stop()]),

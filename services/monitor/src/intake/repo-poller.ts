@@ -1,15 +1,14 @@
 import { formatSlug, isReadable, problemOfRepo, type UnavailableReason } from '@pipeline/domain';
-import { confirmRepo, type Engine, type HostOf, type Intake, pollRepo } from '@pipeline/engine';
+import { confirmRepo, type Engine, type HostOf, type Intake, type Leader, pollRepo } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
 import { enabledRepos, isLeadershipLost, type RepoRow, saveSyncState, syncStateOf } from '@pipeline/store';
 import { HostError } from '@pipeline/vcs';
 import { Flights } from '../loops/flights.ts';
-import type { Lead } from '../loops/lead.ts';
 
 export interface PollerDeps {
   engine: Engine;
   hostOf: HostOf;
-  lead: Lead;
+  leader: Leader;
   log: Logger;
   now: () => Date;
 }
@@ -49,8 +48,8 @@ export class RepoPoller {
   }
 
   async tick(): Promise<void> {
-    const { engine, lead } = this.#deps;
-    await lead.run(engine, (leading) => this.#startDue(leading));
+    const { engine, leader } = this.#deps;
+    await leader.run(engine, (leading) => this.#startDue(leading));
   }
 
   async #startDue(engine: Engine): Promise<void> {

@@ -1,11 +1,11 @@
-import type { Engine } from '@pipeline/engine';
+import type { Engine, Leader } from '@pipeline/engine';
 import type { Tick } from '@pipeline/runtime';
 import type { Notifications } from '@pipeline/store';
-import { Lead } from './lead.ts';
 import type { LoopSet, Pace } from './loop-set.ts';
 
 interface LoopDeps {
   engine: Engine;
+  leader: Leader;
   loops: LoopSet;
   notifications: Notifications;
 }
@@ -26,29 +26,20 @@ export type Loop = {
   | {
       /** Work of every replica. */
       run: Tick;
-      /** Leader lock that the function itself takes for what one replica does. */
-      leader?: Lead;
     }
   | {
-      /** Work of the one replica that holds the leader lock; its writes are fenced. */
+      /** Work of the leader. */
       runAsLeader: (leading: Engine, signal: AbortSignal) => Promise<unknown>;
-      /** Name of the leader lock. */
-      leader: string;
     }
 );
 
-/** Adds the loops of a table, each with its leader lock and its wake-up. */
-export function addLoops(table: readonly Loop[], { engine, loops, notifications }: LoopDeps): void {
+/** Adds the loops of a table, each with its wake-up. */
+export function addLoops(table: readonly Loop[], { engine, leader, loops, notifications }: LoopDeps): void {
   for (const row of table) {
     const { name, everyMs, wakeOn } = row;
-    const tick =
-      'runAsLeader' in row ? leaderTick(row.runAsLeader, engine, new Lead(notifications, row.leader)) : row.run;
+    const tick: Tick =
+      'runAsLeader' in row ? (signal) => leader.run(engine, (leading) => row.runAsLeader(leading, signal)) : row.run;
     const loop = row.isAlways ? loops.addAlways(name, everyMs, tick) : loops.add(name, everyMs, tick);
     if (wakeOn) notifications.on(wakeOn, () => loop.wake());
   }
 }
-
-const leaderTick =
-  (run: (leading: Engine, signal: AbortSignal) => Promise<unknown>, engine: Engine, lead: Lead): Tick =>
-  (signal) =>
-    lead.run(engine, (leading) => run(leading, signal));

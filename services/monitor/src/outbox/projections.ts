@@ -6,19 +6,27 @@ import {
   type VcsHost,
   writesOf,
 } from '@pipeline/domain';
-import { beginSending, type Engine, passMergeGate, type Sending, sendable, settle } from '@pipeline/engine';
+import {
+  beginSending,
+  type Engine,
+  type Leader,
+  type LeadingEngine,
+  passMergeGate,
+  type Sending,
+  sendable,
+  settle,
+} from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
-import { isLeadershipLost, refOf, type SendableProjection } from '@pipeline/store';
+import { isLeadershipLost, refOf, type SendableProjection, type Term } from '@pipeline/store';
 import { HostError } from '@pipeline/vcs';
 import type { WriteBudget } from '../hosts/write-budget.ts';
 import { Flights } from '../loops/flights.ts';
-import type { Lead, Leading } from '../loops/lead.ts';
 import type { OutboxMetrics } from './metrics.ts';
 
 export interface ExecutorDeps {
   engine: Engine;
   host: VcsHost;
-  lead: Lead;
+  leader: Leader;
   /** null = the host asks for no restraint. */
   budget: WriteBudget | null;
   metrics: OutboxMetrics;
@@ -27,9 +35,8 @@ export interface ExecutorDeps {
 }
 
 interface Attempt {
-  /** Fenced: the attempt is begun as the leader or not at all. */
-  engine: Engine;
-  leading: Leading;
+  /** The attempt is begun as the leader or not at all. */
+  engine: LeadingEngine;
   tenantId: number;
   id: number;
   /** Ends with the process. */
@@ -56,9 +63,9 @@ export class ProjectionExecutor {
   readonly #deps: ExecutorDeps;
   readonly #flights = new Flights();
   readonly #resting = new Map<string, number>();
-  /** Entries that were read under a leadership and not started: while there are any, a tick reads no others. */
+  /** Entries that were read in a term and not started: while there are any, a tick reads no others. */
   #ready: SendableProjection[] = [];
-  #readAs: Leading | null = null;
+  #readIn: Term | null = null;
   /** Entries whose attempts are in progress by id, and whether their lane had a next one when it was last read. */
   readonly #sending = new Map<number, boolean>();
   #waitUntil = 0;
@@ -70,16 +77,16 @@ export class ProjectionExecutor {
   }
 
   async tick(): Promise<void> {
-    const { engine, lead } = this.#deps;
-    await lead.run(engine, (fenced, leading) => this.#startAttempts(fenced, leading));
+    const { engine, leader } = this.#deps;
+    await leader.run(engine, (leading) => this.#startAttempts(leading));
   }
 
-  async #startAttempts(engine: Engine, leading: Leading): Promise<void> {
+  async #startAttempts(engine: LeadingEngine): Promise<void> {
     const { host } = this.#deps;
     if (this.#now() < this.#waitUntil) return;
-    // Another leader may have sent what was read under an earlier leadership.
-    if (this.#readAs !== leading) this.#ready = [];
-    if (this.#startReady(engine, leading)) return;
+    // Another leader may have sent what was read in an earlier term.
+    if (this.#readIn !== engine.term) this.#ready = [];
+    if (this.#startReady(engine)) return;
     const sending = new Set(this.#sending.keys());
     // Each issue in flight hides at most its lanes, so this many rows always show whatever else could start.
     const limit = (this.#flights.size + engine.settings().hostBudget.parallelIssues) * LANES.length;
@@ -88,12 +95,12 @@ export class ProjectionExecutor {
     for (const { id, has_next } of entries) if (this.#sending.has(id)) this.#sending.set(id, has_next);
     // The attempts of these may have ended while the list was read.
     this.#ready = entries.filter(({ id }) => !sending.has(id));
-    this.#readAs = leading;
-    this.#startReady(engine, leading);
+    this.#readIn = engine.term;
+    this.#startReady(engine);
   }
 
   /** Starts attempts of the entries that were read, oldest first. @returns whether a limit ended it. */
-  #startReady(engine: Engine, leading: Leading): boolean {
+  #startReady(engine: LeadingEngine): boolean {
     const { budget } = this.#deps;
     const { parallelIssues } = engine.settings().hostBudget;
     let isLimited = false;
@@ -106,7 +113,7 @@ export class ProjectionExecutor {
       if (isLimited) return true;
       this.#sending.set(id, has_next);
       const flight = this.#flights.start(key, (stopping) =>
-        this.#attempt(key, { engine, leading, tenantId: tenant_id, id, stopping }).finally(() => reserved?.()),
+        this.#attempt(key, { engine, tenantId: tenant_id, id, stopping }).finally(() => reserved?.()),
       );
       void flight.then(() => this.#landed(id));
       return false;
@@ -148,19 +155,20 @@ export class ProjectionExecutor {
   }
 
   /** The result is recorded also when the lead was lost meanwhile: what the host did is a fact (see `settle`). */
-  async #send(sending: Sending, { engine: fenced, leading, stopping }: Attempt): Promise<void> {
+  async #send(sending: Sending, { engine: leading, stopping }: Attempt): Promise<void> {
     const { engine } = this.#deps;
     const { projection, repo, mayHaveHappened } = sending;
     const host = hostBoundTo(this.#deps.host, refOf(repo));
     const { workerLogins } = engine.settings().review;
-    if (!leading.isHeld()) return;
-    const signal = AbortSignal.any([leading.signal, stopping]);
-    const context = { mayHaveHappened, workerLogins, signal, mayWrite: () => leading.isHeld() };
-    const passed = await this.#pass(fenced, sending, host);
+    const { term } = leading;
+    if (!term.isHeld()) return;
+    const signal = AbortSignal.any([term.signal, stopping]);
+    const context = { mayHaveHappened, workerLogins, signal, mayWrite: () => term.isHeld() };
+    const passed = await this.#pass(leading, sending, host);
     if (passed === null) return;
     const result = 'status' in passed ? passed : await host.execute(repo, projection.issue_number, passed, context);
     // We broke it off ourselves: it stays in doubt and costs no attempt.
-    if ((signal.aborted || !leading.isHeld()) && result.status === 'failed') return;
+    if ((signal.aborted || !term.isHeld()) && result.status === 'failed') return;
     if (result.status === 'rate-limited') this.#waitUntil = Math.max(this.#waitUntil, Date.parse(result.retryAt));
     await settle(engine, sending, result);
     this.#record(sending, result);

@@ -26,7 +26,6 @@ import type { ConsistencyCache } from '../consistency/consistency-cache.ts';
 import { inboxGauges } from '../intake/inbox-gauges.ts';
 import type { createIntake } from '../intake/intake.ts';
 import type { Loop } from '../loops/add-loops.ts';
-import type { Lead } from '../loops/lead.ts';
 import { runRetention } from '../loops/retention.ts';
 import { checkProtections, enforceCurrentBudgets, releaseCompared, runStrategies } from '../loops/upkeep.ts';
 import type { createHostWriters } from '../outbox/host-writers.ts';
@@ -52,7 +51,6 @@ interface Parts extends Record<'deadLetters' | 'blocked' | 'taskQueue' | 'kpis',
   orphans: OrphanWatch | null;
   polled: Record<'counts' | 'live' | 'figures', Refreshed>;
   agents: Agents;
-  restartLead: Lead;
   stream: ReturnType<typeof createStream>;
   intake: ReturnType<typeof createIntake>;
   writers: ReturnType<typeof createHostWriters>;
@@ -103,19 +101,18 @@ function settingsLoops({ engine, hosts, config, instance, log, notifications }: 
 
 /** The detectors and the notifications. One of all monitors runs them, except for the outage of the store. */
 function alertLoops(wiring: Wiring, { consistency, kpis }: Parts): Loop[] {
-  const { engine, lead, hosts, instance, log, now, storeWatch, variables } = wiring;
+  const { engine, leader, hosts, instance, log, now, storeWatch, variables } = wiring;
   const detect = detectorRounds({ consistency, hosts });
   const channels = { variables, log, now };
-  const deliveries = lead('alert-deliveries');
-  const deliverer = new AlertDeliverer({ engine, lead: deliveries, ...channels });
+  const deliverer = new AlertDeliverer({ engine, leader, ...channels });
   const outage = new OutageWatch({ engine, storeWatch, instance, ...channels });
   const loopWatch = createLoopWatch(wiring);
   const guard = async (leading: Engine) => again((await watchKpis(leading)).more);
   return [
-    { name: 'alert-detectors', everyMs: MINUTE_MS, leader: 'alert-detectors', runAsLeader: detect },
-    { name: 'alert-deliveries', everyMs: 5 * SECOND_MS, leader: deliveries, run: () => deliverer.tick() },
-    { name: 'daily-digest', everyMs: MINUTE_MS, leader: 'daily-digest', runAsLeader: writeDailyDigest },
-    { name: 'regression-guard', everyMs: MINUTE_MS, leader: 'regression-guard', runAsLeader: guard },
+    { name: 'alert-detectors', everyMs: MINUTE_MS, runAsLeader: detect },
+    { name: 'alert-deliveries', everyMs: 5 * SECOND_MS, run: () => deliverer.tick() },
+    { name: 'daily-digest', everyMs: MINUTE_MS, runAsLeader: writeDailyDigest },
+    { name: 'regression-guard', everyMs: MINUTE_MS, runAsLeader: guard },
     { name: 'regression-guard-list', everyMs: MINUTE_MS, run: () => kpis.refresh() },
     { name: 'loop-watch', everyMs: 15 * SECOND_MS, run: () => loopWatch.check() },
     { name: 'store-outage', everyMs: 5 * SECOND_MS, isAlways: true, run: () => outage.tick() },
@@ -144,7 +141,7 @@ function queueLoops({ engine, metrics, log }: Wiring): Loop[] {
   ];
 }
 
-/** Work that is due by the clock. Embeddings cost money with each call, so one replica makes them. */
+/** Work that is due by the clock. Embeddings cost money with each call, so the leader makes them. */
 function upkeepLoops({ engine, metrics, log }: Wiring): Loop[] {
   const overdue = overdueGauge(metrics.registry, engine);
   const sla = async () => again((await watchSla(engine)).more);
@@ -155,12 +152,12 @@ function upkeepLoops({ engine, metrics, log }: Wiring): Loop[] {
   return [
     { name: 'issue-counts', everyMs: 10 * SECOND_MS, run: () => aggregateCounts(engine) },
     { name: 'sla', everyMs: MINUTE_MS, run: sla },
-    { name: 'code-map-scans', everyMs: 10 * SECOND_MS, leader: 'code-map-scans', runAsLeader: enqueueDueScans },
-    { name: 'intelligence-embeddings', everyMs: 30 * SECOND_MS, leader: 'embeddings', runAsLeader: embed },
+    { name: 'code-map-scans', everyMs: 10 * SECOND_MS, runAsLeader: enqueueDueScans },
+    { name: 'intelligence-embeddings', everyMs: 30 * SECOND_MS, runAsLeader: embed },
     { name: 'stale-intelligence', everyMs: HOUR_MS, run: expire },
-    { name: 'retention', everyMs: HOUR_MS, leader: 'retention', runAsLeader: retain },
-    { name: 'strategy', everyMs: 15 * SECOND_MS, leader: 'strategy', runAsLeader: strategies },
-    { name: 'tracks', everyMs: 10 * SECOND_MS, leader: 'tracks', wakeOn: 'svc_cache', runAsLeader: runDueTracks },
+    { name: 'retention', everyMs: HOUR_MS, runAsLeader: retain },
+    { name: 'strategy', everyMs: 15 * SECOND_MS, runAsLeader: strategies },
+    { name: 'tracks', everyMs: 10 * SECOND_MS, wakeOn: 'svc_cache', runAsLeader: runDueTracks },
     { name: 'tracks-overdue', everyMs: 30 * SECOND_MS, run: () => overdue.look() },
   ];
 }
@@ -180,14 +177,12 @@ function analyticsLoops({ engine, store, metrics, listsEveryMs }: Wiring, { poll
     { name: 'dashboard', everyMs: listsEveryMs, health: 'poll', run: () => live.refresh() },
     { name: 'dashboard-figures', everyMs: figuresEveryMs, health: 'poll', run: () => figures.refresh() },
     { name: 'metric-totals', everyMs: listsEveryMs, run: () => totals.refresh() },
-    ...(exporter
-      ? [{ name: 'trace-export', everyMs: 5 * SECOND_MS, leader: 'trace-export', runAsLeader: exportRuns }]
-      : []),
+    ...(exporter ? [{ name: 'trace-export', everyMs: 5 * SECOND_MS, runAsLeader: exportRuns }] : []),
   ];
 }
 
 /** Agents are checked also while the store is not available; restarts need it. */
-function agentLoops({ loops, listsEveryMs: everyMs }: Wiring, { agents, restartLead }: Parts): Loop[] {
+function agentLoops({ loops, listsEveryMs: everyMs }: Wiring, { agents }: Parts): Loop[] {
   const { watch, restarter, tellReloads } = agents;
   const checkHealth = async (signal: AbortSignal) => {
     await watch.tick(signal);
@@ -195,7 +190,7 @@ function agentLoops({ loops, listsEveryMs: everyMs }: Wiring, { agents, restartL
     loops.wake('agent-reloads');
   };
   return [
-    { name: 'agent-restarts', everyMs, leader: restartLead, run: () => restarter.tick() },
+    { name: 'agent-restarts', everyMs, run: () => restarter.tick() },
     { name: 'agent-reloads', everyMs, run: tellReloads },
     { name: 'agent-health', everyMs, isAlways: true, run: checkHealth },
   ];
@@ -223,7 +218,7 @@ function intakeLoops({ metrics, store, log }: Wiring, { intake }: Parts): Loop[]
     run: inboxGauges(metrics.registry, store).refresh,
   };
   if (intake === null) return [backlog];
-  const { deliveries, poller, pollLead, parents, labels, hostOf } = intake;
+  const { deliveries, poller, parents, labels, hostOf } = intake;
   const handle = (leading: Engine) => deliveries.step(leading);
   const watchParents = (leading: Engine) => parents.check(leading);
   const reconcile = async (leading: Engine) => again((await labels.step(leading)).more);
@@ -234,7 +229,7 @@ function intakeLoops({ metrics, store, log }: Wiring, { intake }: Parts): Loop[]
     {
       ...poll,
       name: 'inbox',
-      leader: 'inbox',
+
       wakeOn: 'svc_inbox',
       runAsLeader: handle,
       landed: () => deliveries.settled(),
@@ -242,33 +237,33 @@ function intakeLoops({ metrics, store, log }: Wiring, { intake }: Parts): Loop[]
     {
       ...poll,
       name: 'intake-poll',
-      leader: pollLead,
+
       wakeOn: 'svc_cache',
       run: () => poller.tick(),
       landed: () => poller.landed(),
     },
-    { name: 'parent-watch', everyMs: 30 * SECOND_MS, leader: 'parent-watch', runAsLeader: watchParents },
-    { name: 'label-walk', everyMs: MINUTE_MS, leader: 'label-walk', runAsLeader: reconcile },
+    { name: 'parent-watch', everyMs: 30 * SECOND_MS, runAsLeader: watchParents },
+    { name: 'label-walk', everyMs: MINUTE_MS, runAsLeader: reconcile },
     {
       name: 'push-protection',
       everyMs: 5 * MINUTE_MS,
-      leader: 'push-protection',
+
       wakeOn: 'svc_cache',
       runAsLeader: protections,
     },
   ];
 }
 
-/** Writes to the hosts: one executor for each host, each with a leader lock of its own. */
+/** Writes to the hosts: one executor for each host. */
 function outboxLoops({ metrics, store }: Wiring, { writers }: Parts): Loop[] {
   const queue = writeQueueGauge(metrics.registry, store);
   const writes = { everyMs: 2 * SECOND_MS, wakeOn: 'svc_projections', health: 'outbox' } as const;
   return [
     { name: 'write-queue', everyMs: 15 * SECOND_MS, run: () => queue.look() },
-    ...writers.map(({ loop, executor, lead }) => ({
+    ...writers.map(({ loop, executor }) => ({
       ...writes,
       name: loop,
-      leader: lead,
+
       run: () => executor.tick(),
       landed: () => executor.landed(),
     })),

@@ -18,16 +18,15 @@ export type Parts = ReturnType<typeof createParts>;
 
 /** Creates the parts and registers their gauges. Nothing runs yet. */
 export function createParts(wiring: Wiring) {
-  const { engine, store, hosts, loaded, log, metrics, now, traceEndpoint, lead } = wiring;
+  const { engine, store, hosts, loaded, log, metrics, now, traceEndpoint } = wiring;
   const { registry } = metrics;
   const deadLetters: DeadLetterCache = new ListCache(() => readDeadLetters(store.db), now);
   registerDeadLetterGauge(registry, deadLetters);
   const orphans = loaded.config.consistency.orphans ? orphanWatch(engine, hosts, log) : null;
   const consistency = consistencyCache(engine, orphans, now);
   registerConsistencyGauge(registry, consistency);
-  const restartLead = lead('agent-restarts');
   const { agents: configured } = loaded.config;
-  const agents = createAgents({ ...wiring, agents: configured, lead: restartLead, processes: process });
+  const agents = createAgents({ ...wiring, agents: configured, processes: process });
   registerAgentMetrics(registry, agents.snapshots);
   const { dashboard, polled } = createDashboard(wiring, agents.configured);
   registerPipelineGauges(registry, polled, now);
@@ -44,8 +43,6 @@ export function createParts(wiring: Wiring) {
     dashboard,
     polled,
     agents,
-    /** Leader lock that the restarts of agents take. */
-    restartLead,
     stream: createStream(wiring),
     intake: createIntake(wiring),
     writers: createHostWriters(wiring),

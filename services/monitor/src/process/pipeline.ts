@@ -35,7 +35,7 @@ export interface Pipeline
 export function createPipeline(options: PipelineOptions): Pipeline {
   const wiring = wire(options);
   const { store, requestStore, notifications, storeWatch, loops } = wiring;
-  registerStoreGauge(options.metrics.registry, storeWatch);
+  registerStoreGauges(options.metrics.registry, storeWatch, notifications);
   const parts = createParts(wiring);
   const { agents, stream, intake, writers, exporter } = parts;
   const table = loopTable(wiring, parts);
@@ -78,9 +78,15 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   };
 }
 
-function registerStoreGauge(registry: Metrics['registry'], storeWatch: StoreWatch): void {
+function registerStoreGauges(
+  registry: Metrics['registry'],
+  storeWatch: StoreWatch,
+  notifications: Notifications,
+): void {
   const help = '1 while the store is reachable and its schema is current.';
   registerReadGauge(registry, 'svc_store_connected', help, () => (storeWatch.isConnected ? 1 : 0));
+  const leads = '1 while this monitor is the leader.';
+  registerReadGauge(registry, 'svc_leader', leads, () => (notifications.isLeader ? 1 : 0));
 }
 
 /** Returns the readiness of a monitor for traffic; `null` = no store is configured, so none is needed. */

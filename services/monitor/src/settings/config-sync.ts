@@ -78,19 +78,13 @@ export class ConfigSync {
     const defaultBranch = this.#file.ownBranch.has(config) ? config.branch : (found?.defaultBranch ?? config.branch);
     const vcsHost = host?.kind ?? config.vcs ?? 'github';
     const input: RepoInput = {
+      ...config,
       slug: found ? { owner: found.owner, name: found.name } : slug,
       vcsHost,
       cloneUrl: found?.cloneUrl ?? host?.cloneUrl(slug) ?? `https://github.com/${config.slug}.git`,
       defaultBranch,
-      setupCommand: config.setupCommand,
-      poolSize: config.poolSize,
       installationId: null,
       enabled: true,
-      checks: config.checks,
-      mergeMethod: config.mergeMethod,
-      mergeTrain: config.mergeTrain,
-      maxRounds: config.maxRounds,
-      compare: config.compare,
     };
     const { slug: repo, tenant } = config;
     try {

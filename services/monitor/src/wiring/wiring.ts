@@ -1,17 +1,8 @@
 import { SECOND_MS } from '@pipeline/domain';
-import { type Engine, OpenAiEmbedder } from '@pipeline/engine';
+import { type Engine, Leader, OpenAiEmbedder } from '@pipeline/engine';
 import type { Logger, Metrics } from '@pipeline/runtime';
-import {
-  createNotifications,
-  type Notifications,
-  openLoopStore,
-  openStore,
-  type Store,
-  type StoreOptions,
-  StoreWatch,
-} from '@pipeline/store';
+import { Notifications, openLoopStore, openStore, type Store, type StoreOptions, StoreWatch } from '@pipeline/store';
 import type { ConnectedHost } from '../hosts/hosts.ts';
-import { Lead } from '../loops/lead.ts';
 import { LoopSet, type Pace } from '../loops/loop-set.ts';
 import type { LoadedConfig } from '../settings/config.ts';
 import type { ConfigInForce } from '../settings/config-in-force.ts';
@@ -52,8 +43,7 @@ export interface Wiring extends PipelineOptions {
   engine: Engine;
   storeWatch: StoreWatch;
   loops: LoopSet;
-  /** Creates the leader lock of this name. */
-  lead: (name: string) => Lead;
+  leader: Leader;
   /** Pace of the lists that are kept in memory. */
   listsEveryMs: Pace;
 }
@@ -72,7 +62,7 @@ export function wire(options: PipelineOptions): Wiring {
     ...connecting,
     poolSize: Math.max(2, Math.ceil(options.poolSize / 4)),
   });
-  const notifications = createNotifications({
+  const notifications = new Notifications({
     directUrl: options.directUrl,
     applicationName: 'monitor:notifications',
     holder: options.instance,
@@ -93,7 +83,7 @@ export function wire(options: PipelineOptions): Wiring {
     },
     storeWatch,
     loops,
-    lead: (name) => new Lead(notifications, name),
+    leader: new Leader(notifications),
     listsEveryMs: () => config.settings.pollIntervals.monitor * SECOND_MS,
   };
 }

@@ -1,7 +1,6 @@
 import { AGENT_OF, type PipelineConfig, TASK_TYPES, type TaskType } from '@pipeline/domain';
-import { type Engine, type Live, recordReload } from '@pipeline/engine';
+import { type Engine, type Leader, type Live, recordReload } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
-import type { Lead } from '../loops/lead.ts';
 import { type AgentSeen, HealthWatch } from './health-watch.ts';
 import type { Processes } from './restart-pid.ts';
 import { AgentRestarter } from './restarter.ts';
@@ -9,7 +8,7 @@ import { AgentRestarter } from './restarter.ts';
 export interface AgentsDeps {
   engine: Engine;
   agents: PipelineConfig['agents'];
-  lead: Lead;
+  leader: Leader;
   dockerHost: string;
   processes: Processes;
   log: Logger;

@@ -1,17 +1,18 @@
 import { FORGIVEN_AFTER_MS, needsRestart, type PipelineConfig } from '@pipeline/domain';
 import {
   type AgentTrouble,
+  assertHeld,
   beginAgentRestart,
   type Engine,
   failAgentRestart,
   forgiveAgentRestarts,
+  type Leader,
   type RestartRequest,
   reconcileAgentAlerts,
 } from '@pipeline/engine';
 import type { Logger } from '@pipeline/runtime';
-import { type AgentRestartRow, agentRestarts, LeadershipLostError } from '@pipeline/store';
+import { type AgentRestartRow, agentRestarts } from '@pipeline/store';
 import { Flights } from '../loops/flights.ts';
-import type { Lead } from '../loops/lead.ts';
 import type { AgentSeen, HealthWatch } from './health-watch.ts';
 import { restartContainer } from './restart-docker.ts';
 import { type Processes, restartByPid } from './restart-pid.ts';
@@ -20,7 +21,7 @@ interface RestarterDeps {
   engine: Engine;
   agents: PipelineConfig['agents'];
   watch: HealthWatch;
-  lead: Lead;
+  leader: Leader;
   dockerHost: string;
   processes: Processes;
   log: Logger;
@@ -57,9 +58,9 @@ export class AgentRestarter {
 
   /** Cost: one read of a row per agent; more only where something is to be done. */
   async tick(): Promise<void> {
-    const { engine, lead } = this.#deps;
+    const { engine, leader } = this.#deps;
     this.#rows = await agentRestarts(engine.store.db);
-    await lead.run(engine, (leading) => this.#round(leading));
+    await leader.run(engine, (leading) => this.#round(leading));
   }
 
   async #round(engine: Engine): Promise<void> {
@@ -118,7 +119,7 @@ export class AgentRestarter {
     const request = { agent: agentName, how: target.how, why };
     const begun = await beginAgentRestart(engine, request);
     if (!begun) return;
-    if (engine.fence?.isHeld() === false) throw new LeadershipLostError(engine.fence.name);
+    assertHeld(engine);
     const { how } = request;
     log.warn('restarting an agent', { agentName, how, why, attempt: begun.attempts });
     void this.#flights.start(agentName, (signal) => this.#carryOut(request, () => target.restart(signal)));

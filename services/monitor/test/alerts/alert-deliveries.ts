@@ -2,12 +2,11 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS, type Settings } from '@pipeline/domain';
-import { type Engine, inTenant, raiseAlert, resolveAlert } from '@pipeline/engine';
+import { type Engine, inTenant, Leader, raiseAlert, resolveAlert } from '@pipeline/engine';
 import { type Logger, silentLogger } from '@pipeline/runtime';
 import type { Notifications } from '@pipeline/store';
 import { AlertDeliverer } from '../../src/alerts/deliverer.ts';
 import { OutageWatch } from '../../src/alerts/outage.ts';
-import { Lead } from '../../src/loops/lead.ts';
 import { admit, engineOn, makeBench } from '../support/bench.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { connectedDoorbell } from '../support/sandbox-world.ts';
@@ -21,7 +20,7 @@ describe('deliveries of alerts', () => {
 
   let receiver: Receiver;
   let notifications: Notifications;
-  let lead: Lead;
+  let leader: Leader;
   let logged: string[];
   let tenantId: number;
   let channels: Settings['alertChannels'];
@@ -48,7 +47,7 @@ describe('deliveries of alerts', () => {
     timeoutMs: 200,
   });
   /** A round of a monitor that has just started: nothing is kept in memory between two. */
-  const round = () => new AlertDeliverer({ ...parts(), lead }).tick();
+  const round = () => new AlertDeliverer({ ...parts(), leader }).tick();
 
   const silent = {
     severity: 'warning' as const,
@@ -68,7 +67,7 @@ describe('deliveries of alerts', () => {
     logged = [];
     receiver = await startReceiver();
     notifications = await connectedDoorbell(database.url);
-    lead = new Lead(notifications, 'alert-deliveries');
+    leader = new Leader(notifications);
     await database.db.deleteFrom('alert_deliveries').execute();
     await database.db.deleteFrom('alerts').execute();
     at(0);
@@ -257,9 +256,7 @@ describe('deliveries of alerts', () => {
     test('one monitor sends a message, however many there are', async () => {
       const second = await connectedDoorbell(database.url);
       await raise();
-      const both = [notifications, second].map(
-        (bell) => new AlertDeliverer({ ...parts(), lead: new Lead(bell, 'alert-deliveries') }),
-      );
+      const both = [notifications, second].map((bell) => new AlertDeliverer({ ...parts(), leader: new Leader(bell) }));
       await Promise.all(both.map((deliverer) => deliverer.tick()));
       await second.close();
       expect(sentTypes()).toEqual(['alert.raised']);
@@ -267,9 +264,7 @@ describe('deliveries of alerts', () => {
 
     test('sends a message once also where two monitors act as leader', async () => {
       await raise();
-      const both = ['one', 'two'].map(
-        (name) => new AlertDeliverer({ ...parts(), lead: new Lead(notifications, name) }),
-      );
+      const both = [1, 2].map(() => new AlertDeliverer({ ...parts(), leader: new Leader(notifications) }));
       await Promise.all(both.map((deliverer) => deliverer.tick()));
       expect(sentTypes()).toEqual(['alert.raised']);
     });

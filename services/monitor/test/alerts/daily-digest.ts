@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS, type Settings } from '@pipeline/domain';
-import { type Engine, readDigest, writeDailyDigest } from '@pipeline/engine';
+import { type Engine, Leader, readDigest, writeDailyDigest } from '@pipeline/engine';
 import { createMetrics, type Logger, silentLogger } from '@pipeline/runtime';
 import type { Notifications, Store } from '@pipeline/store';
 import { until } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { AlertDeliverer } from '../../src/alerts/deliverer.ts';
-import { Lead } from '../../src/loops/lead.ts';
 import { createPipeline, type Pipeline } from '../../src/process/pipeline.ts';
 import { admit, engineOn, makeBench } from '../support/bench.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
@@ -24,7 +23,7 @@ describe('the daily digest', () => {
 
   let receiver: Receiver;
   let notifications: Notifications;
-  let lead: Lead;
+  let leader: Leader;
   let channels: Settings['alertChannels'];
   let logged: string[];
   const running: Pipeline[] = [];
@@ -51,7 +50,7 @@ describe('the daily digest', () => {
     await writeDailyDigest(engine);
     const variables = { HOOK_SECRET: SECRET, SLACK_URL: `${receiver.url}/slack` };
     const now = () => database.clock.now ?? new Date();
-    await new AlertDeliverer({ engine, lead, variables, log, now, timeoutMs: 200 }).tick();
+    await new AlertDeliverer({ engine, leader, variables, log, now, timeoutMs: 200 }).tick();
   }
 
   const bodies = () => receiver.taken.map(({ body }) => JSON.parse(body));
@@ -61,7 +60,7 @@ describe('the daily digest', () => {
     logged = [];
     receiver = await startReceiver();
     notifications = await connectedDoorbell(database.url);
-    lead = new Lead(notifications, 'alert-deliveries');
+    leader = new Leader(notifications);
     await sql`delete from alert_deliveries`.execute(database.db);
     channels = [{ type: 'webhook', url: receiver.url, secretEnv: 'HOOK_SECRET' }];
     at('2026-03-01T00:00:05Z');

@@ -1,12 +1,11 @@
 /** A repository that is renamed, transferred, archived, deleted or whose name is taken while an issue is in work. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Outcome, TaskType } from '@pipeline/domain';
-import { claim, drainInbox, putRepo, receiveDelivery, registerWorker, report, start } from '@pipeline/engine';
+import { claim, drainInbox, Leader, putRepo, receiveDelivery, registerWorker, report, start } from '@pipeline/engine';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import { issueWhy, type Notifications, operatorScope } from '@pipeline/store';
 import { hostFinder } from '../../src/hosts/hosts.ts';
 import { RepoPoller } from '../../src/intake/repo-poller.ts';
-import { Lead } from '../../src/loops/lead.ts';
 import { createOutboxMetrics } from '../../src/outbox/metrics.ts';
 import { ProjectionExecutor } from '../../src/outbox/projections.ts';
 import { type Bench, engineOn, makeBench } from '../support/bench.ts';
@@ -54,14 +53,14 @@ describe('a repository that moves', () => {
     executor = new ProjectionExecutor({
       engine,
       host: world.host.vcs,
-      lead: new Lead(notifications, 'projections:sandbox'),
+      leader: new Leader(notifications),
       budget: null,
       metrics: createOutboxMetrics(createMetrics().registry),
       log: silentLogger,
       now,
     });
     const hostOf = hostFinder([world.host]);
-    poller = new RepoPoller({ engine, hostOf, lead: new Lead(notifications, 'intake-poll'), log: silentLogger, now });
+    poller = new RepoPoller({ engine, hostOf, leader: new Leader(notifications), log: silentLogger, now });
   });
   afterAll(() => world.stop());
   beforeEach(async () => {

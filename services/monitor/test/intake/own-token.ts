@@ -1,10 +1,9 @@
 /** The pipeline acts with the token of a person, Anna, who works on the same host with the same account. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Outcome, TaskType } from '@pipeline/domain';
-import { claim, drainInbox, receiveDelivery, registerWorker, report, start } from '@pipeline/engine';
+import { claim, drainInbox, Leader, receiveDelivery, registerWorker, report, start } from '@pipeline/engine';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import type { Notifications } from '@pipeline/store';
-import { Lead } from '../../src/loops/lead.ts';
 import { createOutboxMetrics } from '../../src/outbox/metrics.ts';
 import { ProjectionExecutor } from '../../src/outbox/projections.ts';
 import { type Bench, makeBench } from '../support/bench.ts';
@@ -41,7 +40,7 @@ describe('the token of a person', () => {
     executor = new ProjectionExecutor({
       engine: bench.engine,
       host: world.host.vcs,
-      lead: new Lead(notifications, 'projections:sandbox'),
+      leader: new Leader(notifications),
       budget: null,
       metrics: createOutboxMetrics(createMetrics().registry),
       log: silentLogger,

@@ -1,10 +1,9 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { drainInbox, Inbox, putRepo, receiveDelivery } from '@pipeline/engine';
+import { drainInbox, Inbox, Leader, putRepo, receiveDelivery } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
 import type { Notifications } from '@pipeline/store';
 import { hostFinder } from '../../src/hosts/hosts.ts';
 import { RepoPoller } from '../../src/intake/repo-poller.ts';
-import { Lead } from '../../src/loops/lead.ts';
 import { type Bench, makeBench } from '../support/bench.ts';
 import { connectedDoorbell, makeWorld, openIssue, type World } from '../support/sandbox-world.ts';
 import { database } from './database.ts';
@@ -39,7 +38,7 @@ describe('the intake of webhooks', () => {
 
   const hostOf = () => world.host.vcs;
   const pollerOn = (bell: Notifications) =>
-    new RepoPoller({ engine: bench.engine, hostOf, lead: new Lead(bell, 'intake-poll'), log: silentLogger, now });
+    new RepoPoller({ engine: bench.engine, hostOf, leader: new Leader(bell), log: silentLogger, now });
 
   async function poll(one = poller): Promise<void> {
     await one.tick();
@@ -90,7 +89,7 @@ describe('the intake of webhooks', () => {
       await openIssue(world, one);
       await deliver();
       const inbox = new Inbox({ engine: bench.engine, hostOf });
-      await new Lead(notifications, 'inbox').run(bench.engine, (leading) => inbox.step(leading));
+      await new Leader(notifications).run(bench.engine, (leading) => inbox.step(leading));
       await inbox.settled();
       expect(await issues()).toHaveLength(1);
       await openIssue(world, one);
@@ -221,7 +220,7 @@ describe('the intake of webhooks', () => {
       const foreign = new RepoPoller({
         engine: bench.engine,
         hostOf: hostFinder([world.host]),
-        lead: new Lead(notifications, 'intake-poll'),
+        leader: new Leader(notifications),
         log: silentLogger,
         now,
       });

@@ -1,11 +1,10 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS } from '@pipeline/domain';
-import { enqueueDueScans } from '@pipeline/engine';
+import { enqueueDueScans, Leader } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
 import { insertCostEvents, inTransaction, type Notifications, writeSettings } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
-import { Lead } from '../../src/loops/lead.ts';
 import { runRetention } from '../../src/loops/retention.ts';
 import { enforceCurrentBudgets } from '../../src/loops/upkeep.ts';
 import { admit, makeBench } from '../support/bench.ts';
@@ -104,7 +103,7 @@ describe('scans of the code map', () => {
   test('one of several monitors enqueues the scans, and another when that one is gone', async () => {
     const first = await makeBench(database.store, 'acme/shop');
     const [one, two] = bells.map((bell) => {
-      const lead = new Lead(bell, 'code-map-scans');
+      const lead = new Leader(bell);
       return () => lead.run(first.engine, enqueueDueScans);
     });
     await one?.();

@@ -1,10 +1,9 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ExecuteResult, VcsHost } from '@pipeline/domain';
-import { fencedBy, inTenant } from '@pipeline/engine';
+import { inTenant, Leader, type LeadingEngine } from '@pipeline/engine';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import { IDLE_SESSION_TIMEOUT_MS, insertProjections, inTransaction, type Notifications } from '@pipeline/store';
 import { RepoPoller } from '../../src/intake/repo-poller.ts';
-import { Lead } from '../../src/loops/lead.ts';
 import { createOutboxMetrics } from '../../src/outbox/metrics.ts';
 import { ProjectionExecutor } from '../../src/outbox/projections.ts';
 import { admit, type Bench, makeBench } from '../support/bench.ts';
@@ -13,7 +12,6 @@ import { database } from './database.ts';
 
 describe('a leader that was fenced', () => {
   const SLUG = 'acme/shop';
-  const NAME = 'projections:sandbox';
   const now = () => database.clock.now ?? new Date();
 
   let world: World;
@@ -42,12 +40,20 @@ describe('a leader that was fenced', () => {
     new ProjectionExecutor({
       engine: bench.engine,
       host,
-      lead: new Lead(bell, NAME),
+      leader: new Leader(bell),
       budget: null,
       metrics: createOutboxMetrics(createMetrics().registry),
       log: silentLogger,
       now,
     });
+
+  /** The engine of a process that leads, or comes to lead. */
+  async function leading(bell: Notifications): Promise<LeadingEngine> {
+    for (;;) {
+      const engine = await new Leader(bell).run(bench.engine, async (one) => one);
+      if (engine) return engine;
+    }
+  }
 
   /** An issue with a status comment in the outbox, which the executor looks for before it writes. */
   async function issueWithComment(): Promise<number> {
@@ -90,13 +96,12 @@ describe('a leader that was fenced', () => {
   });
 
   test('ends its leadership and takes a new one when it was frozen and no other one took over', async () => {
-    const lead = new Lead(frozen, 'another');
-    const first = await lead.hold();
+    const first = await leading(frozen);
     elapsed += IDLE_SESSION_TIMEOUT_MS;
-    expect(() => first && fencedBy(bench.engine, first).store.db).toThrow('leadership of another has ended');
-    const second = await lead.hold();
-    expect([first?.epoch, second?.epoch]).toEqual([1, 2]);
-    expect([first?.signal.aborted, first?.isHeld(), second?.isHeld()]).toEqual([true, false, true]);
+    expect(() => first.store.db).toThrow('leadership of this process has ended');
+    const second = await leading(frozen);
+    expect(second.term.epoch).toBe(first.term.epoch + 1);
+    expect([first.term.signal.aborted, first.term.isHeld(), second.term.isHeld()]).toEqual([true, false, true]);
   });
 
   test('keeps the attempt of the successor when a former leader reports that its own one failed', async () => {
@@ -127,18 +132,17 @@ describe('a leader that was fenced', () => {
   test('stores nothing of a poll when another process took over while the host answered', async () => {
     await openIssue(world, SLUG, ['svc:enqueue']);
     const before = (await database.db.selectFrom('issues').select('id').execute()).length;
-    const later = new Lead(successor, 'intake-poll');
     const vcs: VcsHost = {
       ...world.host.vcs,
       listIssues: async (...call) => {
         const answer = await world.host.vcs.listIssues(...call);
         await frozen.close();
-        expect(await later.hold()).toMatchObject({ epoch: 2 });
+        await leading(successor);
         return answer;
       },
     };
     const deps = { engine: bench.engine, hostOf: () => vcs, log: silentLogger, now };
-    const poller = new RepoPoller({ ...deps, lead: new Lead(frozen, 'intake-poll') });
+    const poller = new RepoPoller({ ...deps, leader: new Leader(frozen) });
     await poller.tick();
     await poller.landed();
     expect(await database.db.selectFrom('issues').select('id').execute()).toHaveLength(before);
@@ -146,12 +150,10 @@ describe('a leader that was fenced', () => {
   });
 
   test('refuses a transaction of an outdated epoch, whatever the process believes', async () => {
-    const first = await frozen.tryLead('fence', () => undefined);
-    if (!first) throw new Error('nobody leads');
+    const { term } = await leading(frozen);
     await frozen.close();
-    const second = await successor.tryLead('fence', () => undefined);
-    expect([first.epoch, second?.epoch]).toEqual([1, 2]);
-    const engine = fencedBy(bench.engine, { ...first, isHeld: () => true });
+    expect((await leading(successor)).term.epoch).toBe(term.epoch + 1);
+    const engine = { ...bench.engine, term };
     const write = inTenant(engine, bench.tenantId, ({ tx }) =>
       tx.updateTable('repos').set({ default_branch: 'stale' }).where('tenant_id', '=', bench.tenantId).execute(),
     );

@@ -4,14 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { runDetectors } from '@pipeline/engine';
+import { Leader, runDetectors } from '@pipeline/engine';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import { type SandboxHost, startSandbox } from '@pipeline/sandbox-host';
 import type { Notifications } from '@pipeline/store';
 import { importPKCS8, SignJWT } from 'jose';
 import { connectHosts } from '../../src/hosts/hosts.ts';
 import { WriteBudget } from '../../src/hosts/write-budget.ts';
-import { Lead } from '../../src/loops/lead.ts';
 import { createOutboxMetrics } from '../../src/outbox/metrics.ts';
 import { ProjectionExecutor } from '../../src/outbox/projections.ts';
 import { admit, type Bench, makeBench } from '../support/bench.ts';
@@ -65,7 +64,7 @@ describe('an installation without access', () => {
     executor = new ProjectionExecutor({
       engine: bench.engine,
       host: host.vcs,
-      lead: new Lead(notifications, 'projections:sandbox'),
+      leader: new Leader(notifications),
       budget: null,
       metrics: createOutboxMetrics(createMetrics().registry),
       log: silentLogger,

@@ -1,11 +1,10 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ExecuteResult, ProjectionAction, VcsHost } from '@pipeline/domain';
-import { beginSending, sendable } from '@pipeline/engine';
+import { beginSending, Leader, sendable } from '@pipeline/engine';
 import { createMetrics, type Logger, silentLogger } from '@pipeline/runtime';
 import { insertProjections, inTransaction, type Notifications } from '@pipeline/store';
 import { createGitHubHost } from '@pipeline/vcs/github';
 import { spendingFetch, WriteBudget } from '../../src/hosts/write-budget.ts';
-import { Lead } from '../../src/loops/lead.ts';
 import { createOutboxMetrics } from '../../src/outbox/metrics.ts';
 import { ProjectionExecutor } from '../../src/outbox/projections.ts';
 import { writeQueueGauge } from '../../src/outbox/write-queue-gauge.ts';
@@ -52,7 +51,7 @@ describe('the executor of writes', () => {
     new ProjectionExecutor({
       engine: bench.engine,
       host: over.host ?? world.host.vcs,
-      lead: new Lead(over.bell ?? notifications, 'projections:sandbox'),
+      leader: new Leader(over.bell ?? notifications),
       budget: over.budget ?? null,
       metrics: createOutboxMetrics(createMetrics().registry),
       log: over.log ?? silentLogger,

@@ -18,7 +18,8 @@ describe('metrics of the monitor', () => {
     for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
   });
 
-  const NAMES = `svc_up svc_uptime_seconds svc_build_info svc_store_connected svc_agent_up svc_agent_response_seconds
+  const NAMES =
+    `svc_up svc_uptime_seconds svc_build_info svc_store_connected svc_leader svc_agent_up svc_agent_response_seconds
   svc_agent_in_flight_issues svc_alerts_active svc_pipeline_issues svc_pipeline_issues_blocked svc_pipeline_issues_paused
   svc_tasks svc_task_oldest_pending_seconds svc_task_oldest_claim_seconds svc_workers svc_worker_utilization_ratio
   svc_projections svc_dead_letters_unresolved svc_consistency_findings svc_tenant_spend_usd svc_tenant_budget_usd

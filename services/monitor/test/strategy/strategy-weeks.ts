@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { DAY_MS, isoWeek } from '@pipeline/domain';
+import { Leader } from '@pipeline/engine';
 import { silentLogger } from '@pipeline/runtime';
 import type { Notifications } from '@pipeline/store';
-import { Lead } from '../../src/loops/lead.ts';
 import { runStrategies } from '../../src/loops/upkeep.ts';
 import { connectedDoorbell } from '../support/sandbox-world.ts';
 import { START, testStrategyCycle } from './cycle-world.ts';
@@ -93,7 +93,7 @@ describe('weeks of a strategy', () => {
       const bells: Notifications[] = [];
       for (let replica = 0; replica < 2; replica += 1) bells.push(await connectedDoorbell(database.url));
       const [one, two] = bells.map((bell) => {
-        const lead = new Lead(bell, 'strategy');
+        const lead = new Leader(bell);
         return () => lead.run(env.bench.engine, (leading) => runStrategies(leading, silentLogger));
       });
       await one?.();

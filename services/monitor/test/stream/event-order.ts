@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { silentLogger, sleep } from '@pipeline/runtime';
-import { createNotifications, insertRecords, type Notifications, noRecords } from '@pipeline/store';
+import { insertRecords, Notifications, noRecords } from '@pipeline/store';
 import { until } from '@pipeline/testing';
 import { pipelineOf } from '../support/pipeline-of.ts';
 import { serveApp } from '../support/served-app.ts';
@@ -90,7 +90,7 @@ describe('the order of events', () => {
   }
 
   test('two replicas, commits out of order, clients that hop, a replica that restarts: all see all, once, in one order', async () => {
-    const bell = createNotifications({ directUrl: database.url, applicationName: 'writer', sleep, log: silentLogger });
+    const bell = new Notifications({ directUrl: database.url, applicationName: 'writer', sleep, log: silentLogger });
     bell.start();
     cleanups.push(() => bell.close());
     const replicas = [await startReplica(), await startReplica()];

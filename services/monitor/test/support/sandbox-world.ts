@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { HostEvent } from '@pipeline/domain';
 import { silentLogger } from '@pipeline/runtime';
 import { type SandboxHost, startSandbox } from '@pipeline/sandbox-host';
-import { createNotifications, type Notifications } from '@pipeline/store';
+import { Notifications } from '@pipeline/store';
 import { closedWithFile } from '@pipeline/testing/closing';
 import { parseWebhook } from '@pipeline/vcs';
 import { type ConnectedHost, connectHosts } from '../../src/hosts/hosts.ts';
@@ -100,7 +100,7 @@ export const labelsOf = async (world: World, slug: string, number: number): Prom
 
 /** Connected notifications. */
 export async function connectedDoorbell(directUrl: string, clock?: () => number): Promise<Notifications> {
-  const notifications = createNotifications({
+  const notifications = new Notifications({
     directUrl,
     applicationName: 'test:notifications',
     log: silentLogger,

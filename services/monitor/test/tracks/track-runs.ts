@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { activatePrompt, addPrompt, putTrack, runDueTracks, updateTrackAt } from '@pipeline/engine';
+import { activatePrompt, addPrompt, Leader, putTrack, runDueTracks, updateTrackAt } from '@pipeline/engine';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import type { Notifications } from '@pipeline/store';
-import { Lead } from '../../src/loops/lead.ts';
 import { createOutboxMetrics } from '../../src/outbox/metrics.ts';
 import { ProjectionExecutor } from '../../src/outbox/projections.ts';
 import { overdueGauge } from '../../src/tracks/overdue-gauge.ts';
@@ -52,14 +51,14 @@ describe('runs of tracks', () => {
     return found;
   };
   const scheduler = (replica: number) => {
-    const lead = new Lead(bell(replica), 'tracks');
+    const lead = new Leader(bell(replica));
     return () => lead.run(bench.engine, runDueTracks);
   };
   const executor = () =>
     new ProjectionExecutor({
       engine: bench.engine,
       host: world.host.vcs,
-      lead: new Lead(bell(0), 'projections:sandbox'),
+      leader: new Leader(bell(0)),
       budget: null,
       metrics: createOutboxMetrics(createMetrics().registry),
       log: silentLogger,

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SETTINGS, type PipelineConfig, type Settings } from '@pipeline/domain';
+import { Leader } from '@pipeline/engine';
 import { createMetrics, silentLogger } from '@pipeline/runtime';
 import { auditEntries, type Notifications, reloadReports } from '@pipeline/store';
-import { Lead } from '../../src/loops/lead.ts';
 import { registerAgentMetrics } from '../../src/workers/agent-metrics.ts';
 import { createAgents } from '../../src/workers/agents.ts';
 import { restartContainer } from '../../src/workers/restart-docker.ts';
@@ -49,8 +49,6 @@ describe('restarts of agents', () => {
     agents?: PipelineConfig['agents'];
     agent?: { pidFile?: string; container?: string };
     bell?: Notifications;
-    /** Another name of the lead lets two lead at once, as when a session is lost and nobody has noticed yet. */
-    lead?: string;
     processes?: Parameters<typeof restartByPid>[1];
   }
 
@@ -63,7 +61,7 @@ describe('restarts of agents', () => {
     const made = createAgents({
       engine: engineOn(database.store, { selfHealing: { ...selfHealing, ...given.selfHealing } }),
       agents: given.agents ?? agents,
-      lead: new Lead(given.bell ?? notifications, given.lead ?? 'agent-restarts'),
+      leader: new Leader(given.bell ?? notifications),
       dockerHost: docker.dockerHost,
       processes: given.processes ?? process,
       log: silentLogger,
@@ -215,7 +213,8 @@ describe('restarts of agents', () => {
     });
 
     test('two monitors that both believe to lead restart it once', async () => {
-      const monitors = [monitor({ lead: 'one' }), monitor({ lead: 'two' })];
+      // Both act in the term of one session, as when it is lost and nobody has noticed yet.
+      const monitors = [monitor(), monitor()];
       for (const { watch } of monitors) for (let look = 0; look < 3; look += 1) await watch.tick();
       await Promise.all(monitors.map(({ restarter }) => restarter.tick()));
       await Promise.all(monitors.map(({ restarter }) => restarter.landed()));

@@ -3,14 +3,18 @@ import { sql } from 'kysely';
 import { svcNow } from '../driver/clock.ts';
 import type { Tx } from '../driver/database.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
+import type { RepoRow } from '../repos/repos.ts';
 
 interface RepoKey {
   tenantId: number;
   repoId: number;
 }
 
+/** Returns whether a repo merges one pull request after another, because its host has no merge queue. */
+export const isSerial = (repo: RepoRow): boolean => repo.merge_train === 'serial';
+
 const locked = prepared(
-  'lock-merge-train',
+  'lock-train-front',
   (_db, p: Params<RepoKey>) => sql<{ prNumber: number | null; updatedHead: string | null; ageMs: number }>`
     select train_pr as "prNumber", train_head as "updatedHead",
       coalesce(extract(epoch from svc_now() - train_since) * 1000, 0)::float8 as "ageMs"
@@ -28,7 +32,7 @@ export async function lockTrainFront(tx: Tx, key: RepoKey): Promise<TrainFront |
 }
 
 const cars = prepared(
-  'merge-train-cars',
+  'train-cars',
   (_db, p: Params<RepoKey & { front: number }>) => sql<TrainCar>`
     with entry as (
       select id, issue_number, status, attempt_started_at, error, retry_after, action ->> 'type' as type,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { STATES } from '../states.ts';
-import { chooseFront, type TrainCar, type TrainFront } from './merge-train.ts';
+import { chooseFront, type TrainCar, type TrainFront } from './merge-order.ts';
 
 const LIMIT = 1_000;
 const car = (prNumber: number, over: Partial<TrainCar> = {}): TrainCar => ({
