@@ -3,7 +3,7 @@ import { priorityOf, type TaskType } from '@pipeline/domain';
 import { timeOrderedId } from '@pipeline/runtime/time-ordered-id';
 import { type Claimed, claimTasks, enqueueTasks, type NewTask } from '@pipeline/store';
 import { requireEqual } from '../measure/lanes.ts';
-import type { OurStore } from './store.ts';
+import { CLAIMER, type OurStore } from './store.ts';
 
 /** Work without an issue: what a queue alone does. Work of an issue is measured by the whole report. */
 export const TASK_TYPE: TaskType = 'retrospect';
@@ -78,9 +78,14 @@ export const claimBatch = (
   claimTasks(store.db, tenantId, {
     taskTypes: types,
     repoIds,
-    claimers: Array.from({ length: count }, () => ({ workerId: 'bench', tokenHash: hashOf(randomUUID()) })),
+    claimers: Array.from({ length: count }, () => ({
+      workerId: CLAIMER,
+      tokenId: null,
+      tokenHashes: [hashOf(randomUUID())],
+    })),
     leaseMs: LEASE_MS,
-  });
+    isOpen: true,
+  }).then((answers) => answers.flatMap(({ task }) => task ?? []));
 
 /** Ends claims without a report, for rows that measure claims alone. @throws Error when a claim did not hold. */
 export async function removeClaimed({ admin, tenantId }: OurStore, claims: readonly Claimed[]): Promise<void> {

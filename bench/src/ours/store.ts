@@ -31,6 +31,7 @@ export async function openOurStore(bench: Bench, name: string): Promise<OurStore
   const admin = new pg.Pool({ connectionString: url, max: POOL_SIZE, options: '-c search_path=pipeline,public' });
   bench.stack.add(`admin connections ${name}`, () => admin.end());
   const tenantId = await ensureTenant(store.db, 'bench');
+  await addClaimer(admin, tenantId);
   return {
     store,
     url,
@@ -44,6 +45,17 @@ export async function openOurStore(bench: Bench, name: string): Promise<OurStore
     },
   };
 }
+
+/** The worker of the claims that are made without a registration. */
+export const CLAIMER = 'bench';
+
+/** Does nothing when it is known. */
+export const addClaimer = (admin: pg.Pool, tenantId: number): Promise<unknown> =>
+  admin.query(
+    `insert into workers (tenant_id, id, name, hostname, version, status, registered_at, repos, task_types, labels)
+     values ($1, $2, $2, 'h', '1', 'idle', now(), '{}', '{}', '{}') on conflict do nothing`,
+    [tenantId, CLAIMER],
+  );
 
 async function makeRepos({ db }: Store, tenantId: number): Promise<number[]> {
   return db.transaction().execute(async (tx) => {

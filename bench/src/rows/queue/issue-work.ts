@@ -105,10 +105,14 @@ async function prepareClaims(
   for (const [lane, workerId] of workerIds.entries()) {
     const share = all.slice((lane * all.length) / LANES, ((lane + 1) * all.length) / LANES);
     for (let place = 0; place < share.length; place += MAX_CLAIMERS) {
-      const claimers = share.slice(place, place + MAX_CLAIMERS).map(({ hash }) => ({ workerId, tokenHash: hash }));
-      const input = { taskTypes: ['analyze'], repoIds: null, claimers, leaseMs: LEASE_MS };
+      const claimers = share
+        .slice(place, place + MAX_CLAIMERS)
+        .map(({ hash }) => ({ workerId, tokenId: null, tokenHashes: [hash] }));
+      const input = { taskTypes: ['analyze'], repoIds: null, claimers, leaseMs: LEASE_MS, isOpen: true };
       const claimed = await claimTasks(store.db, tenantId, input);
-      for (const [at, { id, claim_token_hash }] of claimed.entries()) {
+      for (const [at, { task }] of claimed.entries()) {
+        if (!task) continue;
+        const { id, claim_token_hash } = task;
         claims.push({ id, claimToken: known.get(claim_token_hash) ?? '', place: place + at });
       }
     }

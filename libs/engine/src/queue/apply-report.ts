@@ -65,10 +65,8 @@ async function applyOutcome(unit: TransactionContext, claim: HeldClaim, body: Re
   const { run } = claim;
   const { tx, tenantId } = unit;
   const actor: Actor = { type: 'agent', id: run.worker_id, agent: AGENT_OF[run.task_type as TaskType] };
-  const [issue] = await Promise.all([
-    bookInvocations(unit, claim, body.invocations),
-    deleteTask(tx, tenantId, run.task_id),
-  ]);
+  await deleteTask(tx, tenantId, run.task_id);
+  const issue = await bookInvocations(unit, claim, body.invocations);
   const owner = await saveRecords(unit, run, issue, body);
   const { task_id: taskId, task_type: taskType, attempt, worker_id: workerId } = run;
   if (issue || body.outcome === 'scanned') {

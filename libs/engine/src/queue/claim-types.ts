@@ -1,5 +1,4 @@
 import type { TaskPayload, TaskType } from '@pipeline/domain';
-import type { Claimed } from '@pipeline/store';
 
 /** A worker's request for a task. */
 export interface ClaimRequest {
@@ -39,23 +38,6 @@ export interface ClaimedTask {
   /** Trace of the issue, or of the task when it has none, and span of the run (W3C Trace Context). */
   traceparent: string;
 }
-
-/** A claimed task, before snippets about its repo are added to the payload. */
-export interface BatchedClaim {
-  task: ClaimedTask;
-  row: Claimed;
-  mayHaveSnippets: boolean;
-}
-
-/** A row that was claimed for a request, with its token. */
-export interface NewClaim {
-  request: ClaimRequest;
-  claimToken: string;
-  row: Claimed;
-}
-
-/** Conclusion of a claim: a task; none, because the worker drains; or a task that is held. */
-export type Conclusion = BatchedClaim | null | 'held';
 
 /** The right to a claimed task: who presents the fencing token holds the claim. */
 export interface ClaimToken {

@@ -30,7 +30,7 @@ test('no statement of a claim, a start, a heartbeat or a report is planned again
   const often = rows.filter(({ custom, generic }) => custom + generic > 2 * CUSTOM_AT_FIRST);
   expect(often.map(({ name }) => name)).toEqual(
     expect.arrayContaining([
-      'claim-for-worker',
+      'claim-tasks',
       'lock-claims',
       'task-payload',
       'start-task',

@@ -9,7 +9,8 @@ const ATTEMPTS = 5;
  * failure it runs again on a new transaction, five times at most, so `work` must have no effect but its statements.
  * There is no pause between attempts: the server has already made the losers wait. Await nothing but statements inside:
  * the server ends a session that idles in a transaction. Concurrent statements (`Promise.all`) are sent together and
- * run in that order; all others cost a round trip each.
+ * run in that order; all others cost a round trip each. Pass single statements to `Promise.all`: a function that goes on
+ * to send others after one has failed would send them after the rollback.
  * @throws the error of `work`, after the rollback.
  */
 export async function inTransaction<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {

@@ -5,7 +5,6 @@ import type { DB } from '../driver/database.generated.ts';
 import type { Db, Tx } from '../driver/database.ts';
 import { fleetNote } from '../driver/fragments.ts';
 import { type Params, prepared } from '../driver/prepared.ts';
-import type { Claimed } from './claim-statement.ts';
 import type { TaskRef } from './tasks.ts';
 
 /** Time limits of a claim without a start, progress or heartbeat; milliseconds. */
@@ -76,29 +75,6 @@ export const lockClaimedTask = (
     .where('status', '=', 'claimed')
     .forUpdate()
     .executeTakeFirst();
-
-interface Token {
-  tenantId: number;
-  tokenHash: string;
-}
-
-const keyed = prepared(
-  'keyed-claim',
-  (_db, p: Params<Token>) => sql<Claimed & { alive: boolean }>`
-    select r.task_id as id, r.work_id, r.id as run_id, r.claim_token_hash, r.repo_id, r.issue_id, r.issue_number,
-      r.task_type, coalesce(t.priority, 0) as priority, r.attempt, coalesce(t.max_attempts, 0) as max_attempts,
-      r.compared_agent, r.lease_expires_at, r.status = 'claimed' and r.lease_expires_at > svc_now() and t.id is not null as alive
-    from runs r
-    left join tasks t on t.tenant_id = ${p('tenantId')} and t.id = r.task_id and t.run_id = r.id
-    where r.tenant_id = ${p('tenantId')} and r.claim_token_hash = ${p('tokenHash')}`,
-);
-
-/** The claim with this token, and whether it is still valid (index runs_by_token). */
-export const findKeyedClaim = (
-  db: Db,
-  tenantId: number,
-  tokenHash: string,
-): Promise<(Claimed & { alive: boolean }) | undefined> => keyed.first(db, { tenantId, tokenHash });
 
 const ofWorker = prepared('claims-of-worker', (db, p: Params<{ tenantId: number; workerId: string }>) =>
   db

@@ -35,8 +35,8 @@ test('adds each fact once when several processes close them step by step', async
   const atOnce = await contents();
   for (const table of [...TABLES, 'closed_facts']) await sql`delete from ${sql.table(table)}`.execute(database.db);
   const other = database.open({ applicationName: 'other' });
-  const closeAll = async ({ fleet }: typeof other) => {
-    for (let more = true; more; more = (await closedUntil()).moves !== '12:29:56') await closeFacts(fleet);
+  const closeAll = async ({ db }: typeof other) => {
+    for (let more = true; more; more = (await closedUntil()).moves !== '12:29:56') await closeFacts(db);
   };
   await Promise.all([closeAll(database.store), closeAll(other), closeAll(database.store)]);
   await other.close();

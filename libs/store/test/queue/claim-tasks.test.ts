@@ -1,18 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { priorityOf, TASK_TYPES, type TaskType } from '@pipeline/domain';
-import {
-  claimTasks,
-  enqueueTasks,
-  ensureTenant,
-  inTransaction,
-  type NewTask,
-  type Tx,
-  upsertRepo,
-} from '@pipeline/store';
+import { enqueueTasks, ensureTenant, inTransaction, type NewTask, type Tx, upsertRepo } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { sql } from 'kysely';
 import { aRepo } from '../a-repo.ts';
+import { addWorker, claimFor } from '../a-worker.ts';
 
 const database = testDatabase();
 let round = 0;
@@ -22,6 +15,7 @@ let repoIds: number[];
 beforeEach(async () => {
   round += 1;
   tenantId = await ensureTenant(database.store.db, `claim-${round}`);
+  await addWorker(database.db, tenantId);
   repoIds = [];
   for (const name of ['shop', 'till']) repoIds.push(await makeRepo(name));
 });
@@ -39,13 +33,7 @@ function taskOf(taskType: TaskType, repoId = repoIds[0] ?? 0): NewTask {
 
 const enqueue = (...tasks: NewTask[]) => enqueueTasks(database.store.db, tenantId, tasks);
 const claim = (taskTypes: readonly TaskType[], repos: number[] | null = null, limit = 1, agents: string[] = []) =>
-  claimTasks(database.store.db, tenantId, {
-    taskTypes,
-    agents,
-    repoIds: repos,
-    claimers: Array.from({ length: limit }, () => ({ workerId: 'w', tokenHash: randomUUID() })),
-    leaseMs: 60_000,
-  });
+  claimFor(database.store.db, tenantId, { taskTypes, agents, repoIds: repos }, limit);
 
 describe('a claim', () => {
   test('takes the lowest priority number first, then turn by turn among the repos', async () => {
@@ -128,14 +116,13 @@ describe('a claim', () => {
         database.db,
       );
       await sql`vacuum analyze tasks`.execute(database.db);
-      const claimers = Array.from({ length: limit }, () => ({ workerId: 'w', tokenHash: randomUUID() }));
-      const input = { taskTypes: ['develop'], agents: ['claude'], repoIds: restricted ? repoIds : null, claimers };
+      const order = { taskTypes: ['develop'], agents: ['claude'], repoIds: restricted ? repoIds : null };
       const read = await inTransaction(database.db, async (tx) => {
         // As a connection that has claimed several times plans it.
         await sql`set local plan_cache_mode = force_generic_plan`.execute(tx);
         // Postgres publishes counts once a second: until then, those of earlier transactions are among them.
         const before = await readTuples(tx);
-        expect(await claimTasks(tx, tenantId, { ...input, leaseMs: 60_000 })).toHaveLength(limit);
+        expect(await claimFor(tx, tenantId, order, limit)).toHaveLength(limit);
         return (await readTuples(tx)) - before;
       });
       expect(read).toBeLessThan(100);
@@ -162,13 +149,7 @@ describe('a claim', () => {
     const held = Promise.withResolvers<void>();
     const repos = restricted ? repoIds : null;
     const first = inTransaction(database.store.db, async (tx) => {
-      const input = {
-        taskTypes: TASK_TYPES,
-        repoIds: repos,
-        claimers: Array.from({ length: taken }, () => ({ workerId: 'w', tokenHash: randomUUID() })),
-        leaseMs: 60_000,
-      };
-      const claims = await claimTasks(tx, tenantId, input);
+      const claims = await claimFor(tx, tenantId, { taskTypes: TASK_TYPES, repoIds: repos }, taken);
       holding.resolve();
       await held.promise;
       return claims;

@@ -1,16 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import {
-  announceRepo,
-  claimWithinLimits,
-  enqueueTasks,
-  ensureTenant,
-  inTransaction,
-  type NewTask,
-  upsertRepo,
-} from '@pipeline/store';
+import { announceRepo, enqueueTasks, ensureTenant, inTransaction, type NewTask, upsertRepo } from '@pipeline/store';
 import { testDatabase } from '@pipeline/testing';
 import { aRepo } from '../a-repo.ts';
+import { addWorker, claimFor } from '../a-worker.ts';
 
 const database = testDatabase();
 let round = 0;
@@ -27,6 +20,7 @@ const makeRepo = (name: string, poolSize: number | null) =>
 beforeEach(async () => {
   round += 1;
   tenantId = await ensureTenant(database.store.db, `limits-${round}`);
+  await addWorker(database.db, tenantId);
   limited = await makeRepo('limited', 3);
   free = await makeRepo('free', null);
 });
@@ -40,13 +34,7 @@ function tasksIn(repoId: number, count: number): NewTask[] {
 }
 const enqueue = (repoId: number, count: number) => enqueueTasks(database.store.db, tenantId, tasksIn(repoId, count));
 const claim = async (repoIds: number[] | null = null) => {
-  const input = {
-    taskTypes: ['plan'],
-    repoIds,
-    claimers: [{ workerId: 'w', tokenHash: randomUUID() }],
-    leaseMs: 60_000,
-  };
-  return (await claimWithinLimits(database.store.db, tenantId, input))[0];
+  return (await claimFor(database.store.db, tenantId, { taskTypes: ['plan'], repoIds }, 1))[0];
 };
 const claimedIn = async (repoId: number) => {
   const tasks = database.db.selectFrom('tasks').select('id').where('tenant_id', '=', tenantId);
@@ -74,6 +62,15 @@ describe('a repo with a limit', () => {
     for (let n = 0; n < 3; n += 1) expect(await claim([limited])).toBeDefined();
     expect(await claim([limited])).toBeUndefined();
     expect(await claim([limited, free])).toMatchObject({ repo_id: free });
+  });
+
+  test('gets no more claims than it has room for when many are made at once', async () => {
+    await enqueue(limited, 10);
+    await enqueue(free, 2);
+    await claim([limited]);
+    const order = { taskTypes: ['plan'], repoIds: null };
+    const claims = await claimFor(database.store.db, tenantId, order, 8);
+    expect(claims.map(({ repo_id }) => repo_id).sort()).toEqual([limited, limited, free, free].sort());
   });
 
   test('eight concurrent workers do not exceed the limit and get the tasks of another repo', async () => {
