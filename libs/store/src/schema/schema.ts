@@ -64,6 +64,10 @@ async function readSchema(db: Db): Promise<FoundSchema> {
   }
 }
 
+const DEVELOPMENT_SCHEMA =
+  'the database was made by a version of the development before the first release, which nothing leads on from: ' +
+  'use an empty database, or drop the schema pipeline of this one, with all that is in it';
+
 /** The schema does not fit this code. The message names the command that repairs it. */
 export class SchemaError extends Error {
   readonly status: SchemaStatus;
@@ -136,7 +140,11 @@ export async function migrateToLatest(
   }
 }
 
+/** The first migration of the development before the first release. */
+const BEFORE_BASELINE = '0001-tenants-and-repos';
+
 function leaveNewer(status: SchemaStatus): MigrationReport {
+  if (status.unknown.includes(BEFORE_BASELINE)) throw new SchemaError(DEVELOPMENT_SCHEMA, status);
   if (status.ok) return { applied: [], current: status.current };
   const newer = status.unknown.join(', ');
   throw new SchemaError(

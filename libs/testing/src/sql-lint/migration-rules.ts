@@ -2,11 +2,8 @@ import { PLACEMENT } from '@pipeline/store';
 import { parse } from 'libpg-query';
 import { as, type Fields, list, own, walk, words } from './levels.ts';
 
-/**
- * Distributed from here: the tables of a cluster were placed after an earlier migration, so this one and all later ones
- * run on distributed tables. Earlier ones run before the tables are placed, whatever the age of the cluster.
- */
-export const DISTRIBUTED_FROM = '0047';
+/** Last migration of the baseline: the tables of a cluster are placed after it, and all later ones run on placed tables. */
+export const BASELINE = '0014-processes';
 
 /** Kinds of constraint that ADD COLUMN may not bring along. */
 const COLUMN_CONSTRAINTS: Readonly<Record<string, string>> = {
