@@ -27,7 +27,7 @@ test('names the missing permissions when an installation lacks some', () => {
   expect(active({ ...APP_PERMISSIONS, issues: 'admin' }).status).toBe('ok');
   expect(active({ ...rest, contents: 'read' })).toMatchObject({
     status: 'error',
-    message: expect.stringContaining('lacks checks: read, contents: write.'),
+    message: expect.stringContaining('lacks checks: write, contents: write.'),
   });
 });
 

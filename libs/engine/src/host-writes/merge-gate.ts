@@ -197,8 +197,9 @@ async function holdBack(
   { verdict, sha, reported }: Held,
 ): Promise<ReportedCheck[]> {
   if (verdict.verdict === 'pending' || verdict.verdict === 'missing') {
-    const rerun = rerunOf(held.subject.pr.checks_wait as ChecksWait | null, sha);
-    const wait = { sha, verdict: verdict.verdict, waitsFor: verdict.waitsFor, ...(rerun && { rerun }) };
+    // What runs again has no result that must be told from the one before.
+    const isAsked = rerunOf(held.subject.pr.checks_wait as ChecksWait | null, sha) !== undefined;
+    const wait = { sha, verdict: verdict.verdict, waitsFor: verdict.waitsFor, ...(isAsked && { rerun: [] }) };
     await keepWaiting(unit, held, wait);
     return [];
   }

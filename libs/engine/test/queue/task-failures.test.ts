@@ -53,6 +53,21 @@ describe('a task that fails', () => {
   });
 });
 
+test('lifts no transient block when the limit was lowered after the failure', async () => {
+  for (const seconds of [31, 61, 0]) {
+    await failNext('socket hang up');
+    bench.pass(seconds);
+    await releaseDue(bench.engine);
+  }
+  const { settings } = bench.engine;
+  const selfHealing = { ...settings().selfHealing, maxAutoUnblocksPerIssue: 0 };
+  bench.engine.settings = () => ({ ...settings(), selfHealing });
+  bench.pass(5 * 60);
+  expect(await autoUnblock(bench.engine)).toBe(0);
+  expect((await bench.issue()).state).toBe('failure-blocked');
+  bench.engine.settings = settings;
+});
+
 describe('a quota', () => {
   const quota = async (retryAfterMs?: number) => {
     const task = await take(bench);
