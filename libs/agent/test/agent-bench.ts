@@ -26,7 +26,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 export const SCRIPTS = mkdtempSync(join(tmpdir(), 'agent-scripts-'));
 chmodSync(SCRIPTS, 0o755);
 
-/** Where the sandboxes of tests are chosen; virtual machines are emulated, for few machines of tests have KVM. */
+/** Options of the sandboxes of tests. Virtual machines are emulated, as few machines of tests have KVM. */
 export const place = {
   path: process.env.PATH ?? '',
   user: null,

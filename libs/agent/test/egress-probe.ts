@@ -54,7 +54,7 @@ const ALLOWED = ['api.example.org:443', 'a.trusted.example:443'];
 const DENIED = ['evil.example:443', '127.0.0.1:443', 'api.example.org:22', 'untrusted.example:443'];
 export const TARGETS = [...ALLOWED, ...DENIED];
 
-/** What a confined program sees of the targets. */
+/** Lines that a confined program prints of the targets. */
 export const SEEN = [
   ...ALLOWED.map((target) => new RegExp(`${target} .*200.*from the machine`)),
   ...DENIED.map((target) => new RegExp(`^${target} "HTTP/1.1 403 Forbidden.*"$`)),

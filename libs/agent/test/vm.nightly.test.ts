@@ -39,7 +39,7 @@ inMachines('a program in a virtual machine', () => {
     return { box, tree, run };
   };
 
-  test('has its folder, its variables and its streams, and ends with its exit status', async () => {
+  test('a program has its folder, its variables and its streams, and ends with its exit status', async () => {
     const { box, tree } = await open();
     const command = ['/bin/sh', '-c', 'pwd; echo "$GIVEN"; cat; echo aside >&2; touch made; exit 7'] as const;
     const program = box.start({ command, env: { PATH, GIVEN: "it's given" }, cwd: tree }, 'pipe');
@@ -56,7 +56,7 @@ inMachines('a program in a virtual machine', () => {
     await box.end();
   });
 
-  test('has a kernel of its own, no right in it, no network and no file outside its box', async () => {
+  test('a program has a kernel of its own, no right in it, no network and no file outside its box', async () => {
     const { box, run } = await open();
     const { stdout } = await run(
       `uname -r; id -u; grep -E 'Cap|NoNew' /proc/self/status; cat ${root}/operator/secret /etc/shadow 2>&1;

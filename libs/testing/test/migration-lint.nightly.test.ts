@@ -19,6 +19,7 @@ beforeAll(async () => {
   });
   try {
     await sql`drop schema pipeline cascade`.execute(db);
+    await sql`create schema pipeline`.execute(db);
     for (const [name, migration] of Object.entries(MIGRATIONS)) {
       current = [];
       await migration.up(db);

@@ -106,7 +106,7 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
   return passed;
 }
 
-/** Where the host refuses, nothing runs again: the wait says so, and the next look at the checks asks a person. */
+/** Asks the host to run checks again. If it refuses, the wait records that, and the next look at the checks asks a person. */
 async function rerunEach(
   engine: Engine,
   { repo, projection }: Sending,

@@ -30,7 +30,7 @@ describe('a task that fails', () => {
     });
   });
 
-  test('is taken as failing for good when the same error is reported for the third time', async () => {
+  test('blocks its issue for good when the same error is reported for the third time', async () => {
     for (const seconds of [31, 61]) {
       expect(await failNext('the work is odd')).toMatchObject({ requeued: true });
       bench.pass(seconds);

@@ -57,7 +57,9 @@ describe('migrateToLatest', () => {
 test('refuses a database of the development before the first release, and says what to do', async () => {
   await emptyDatabase(async (url) => {
     await migrateToLatest(url, { '0001-tenants-and-repos': creates('one'), '0016-rollups': creates('two') });
-    await expect(migrateToLatest(url)).rejects.toThrow('development before the first release, which nothing leads on from');
+    await expect(migrateToLatest(url)).rejects.toThrow(
+      'development before the first release, which nothing leads on from',
+    );
   });
 });
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** What the host reported: deliveries, pull requests, remarks and checks. */
+/** Reports of the host: deliveries, pull requests, remarks and checks. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table pipeline.webhook_deliveries (
