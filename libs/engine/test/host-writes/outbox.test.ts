@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { beginSending, retryDeadLetter, sendable, transitionIssue } from '@pipeline/engine';
-import { drain, finish, goodOutcome, take, workUntil } from '../harness.ts';
+import { clearHistory } from '@pipeline/testing/history';
+import { applyHostIssue, drain, finish, goodOutcome, hostIssue, makeBench, take, workUntil } from '../harness.ts';
 import { OLGA, Stage } from '../stage.ts';
 
 const bench = new Stage();
@@ -19,6 +20,17 @@ describe('the outbox', () => {
     expect(await mine()).toHaveLength(2);
     const lanes = (await bench.entries()).map((entry) => entry.lane);
     expect(new Set(lanes)).toEqual(new Set(['labels', 'talk']));
+  });
+
+  test('the writes of a repo go out in turn with those of another one that has many', async () => {
+    for (let number = 2; number <= 20; number += 1) await applyHostIssue(bench, hostIssue(number));
+    const other = await makeBench(bench.database.store, { slug: 'globex/api', tenant: 'globex' });
+    await applyHostIssue(other, hostIssue(1));
+    const open = await sendable(bench.engine, 'sandbox', 1_000);
+    const both = open.filter((entry) => [bench.tenantId, other.tenantId].includes(entry.tenant_id));
+    const isOther = both.slice(0, 4).map((entry) => entry.tenant_id === other.tenantId);
+    expect(isOther).toEqual([false, true, false, true]);
+    await clearHistory(bench.database.db);
   });
 
   test('blocks only the lane of a failed entry', async () => {

@@ -24,7 +24,8 @@ export interface SendableProjection {
 /**
  * The oldest open entry of every lane of every issue that may be sent to that kind of host now. A failed entry, and one
  * that waits for its backoff, block their lane; entries without an issue (number 0) are independent of each other and
- * block none. Reads the open entries only (partial index `projections_open`).
+ * block none. Repos take turns, so that the writes which one of them causes do not use up the budget of the others.
+ * Reads the open entries only (partial index `projections_open`).
  */
 export const sendableProjections = (fleet: Db, clientType: string, limit: number): Promise<SendableProjection[]> =>
   sendableHeads.all(fleet, { clientType, limit });
@@ -42,7 +43,7 @@ const sendableHeads = prepared(
       order by tenant_id, repo_id, issue_number, lane, id
     ) head
     where status = 'pending' and client_type = ${p('clientType')} and (retry_after is null or retry_after <= svc_now())
-    order by id
+    order by row_number() over (partition by tenant_id, repo_id order by id), id
     limit ${p('limit')}`,
 );
 
