@@ -35,7 +35,7 @@ mount -t devtmpfs dev /dev
 # Without a console the first process has no standard streams.
 exec </dev/null >/dev/null 2>&1
 while read -r name; do insmod "/lib/$name"; done </modules
-until [ "$(ls /sys/class/virtio-ports 2>/dev/null | wc -l)" = 3 ]; do usleep 2000; done
+until [ "$(ls /sys/class/virtio-ports 2>/dev/null | wc -l)" = 4 ]; do usleep 2000; done
 for port in /sys/class/virtio-ports/*; do ln -s "/dev/${port##*/}" "/run/$(cat "$port/name")"; done
 for word in $(cat /proc/cmdline); do
   case $word in
@@ -47,34 +47,49 @@ mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 root /root
 mount -t proc -o hidepid=invisible proc /root/proc
 mount -t devtmpfs dev /root/dev
 mkdir -p /root/dev/pts /root/dev/shm
+ln -s /proc/self/fd /root/dev/fd
+for number in 0:stdin 1:stdout 2:stderr; do ln -s "/proc/self/fd/${number%:*}" "/root/dev/${number#*:}"; done
 mount -t devpts devpts /root/dev/pts
 mount -t tmpfs -o mode=1777 tmpfs /root/dev/shm
-# The files of the start are in the box's own /tmp.
 text=$(cat /root/tmp/.program)
 rm /root/tmp/.program
+# /tmp is memory of the machine, where 9p lacks what programs do with temporary files; folders of the task in it stay.
+mkdir /run/kept
+for folder in $(ls -A /root/tmp); do
+  mkdir "/run/kept/$folder"
+  mount --bind "/root/tmp/$folder" "/run/kept/$folder"
+done
+mount -t tmpfs -o mode=1777 tmpfs /root/tmp
+for folder in $(ls -A /run/kept); do
+  mkdir "/root/tmp/$folder"
+  mount --bind "/run/kept/$folder" "/root/tmp/$folder"
+done
 ip link set lo up
 if [ -e /sys/class/net/eth0 ]; then
   ip addr add 10.0.2.15/24 dev eth0
   ip link set eth0 up
   ip route add default via 10.0.2.2
+  # A resolver on a loopback address would be one of this machine.
+  echo 'nameserver 10.0.2.3' >/run/resolv.conf
+  mount --bind /run/resolv.conf "/root$(chroot /root readlink -f /etc/resolv.conf)"
 fi
-mkfifo /run/stdin /run/stdout /run/stderr
-cat /run/in >/run/stdin &
-cat /run/stdout >/run/out &
-output=$!
-cat /run/stderr >/run/err &
-errors=$!
 set -- --reuid="${user%:*}" --regid="${user#*:}" --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all
-chroot /root /usr/bin/setpriv "$@" /bin/sh -c "$text" </run/stdin >/run/stdout 2>/run/stderr
-status=$?
+run() {
+  chroot /root /usr/bin/setpriv "$@" /bin/sh -c "$text"
+  echo "$?" >/run/ended
+}
+mkfifo /run/ended
+{ cat /run/in | run "$@" 2>&3 3>&- | cat >/run/out; } 3>&1 | cat >/run/err &
+streams=$!
+read -r status </run/ended
 # What the program left behind holds its streams open; some of it may start more while it is ended.
-while grep -q '^State:	[^Z]' "/proc/$output/status" "/proc/$errors/status"; do
+while grep -q '^State:	[^Z]' "/proc/$streams/status"; do
   for process in /proc/[0-9]*; do
     grep -q "^Uid:	${user%:*}	" "$process/status" && kill -9 "${process#/proc/}"
   done
   usleep 2000
 done
-echo "$status" >/root/tmp/.status
+echo "$status" >/run/status
 sync
 reboot -f
 INIT

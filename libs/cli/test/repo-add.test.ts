@@ -46,6 +46,8 @@ test('adds a repo to a new database, with warnings of its settings on the host',
   expect(code).toBe(0);
   expect(stdout).toMatch(/^acme\/shop of default is added: enabled, branch main\nwarning: pushes to main are not/);
   expect(await cli.json(['repo', 'list'])).toMatchObject([{ repo: 'acme/shop', enabled: true, poolSize: 2 }]);
+  const moved = await cli.refusal(['repo', 'add', 'acme/shop', '--branch', 'dev']);
+  expect(moved.message).toMatch(/^acme\/shop is not enabled: .*Branch not found/);
   const again = await cli.json(['repo', 'add', 'acme/shop', '--pool-size', 'none', '--checks', 'none']);
   expect(again).toMatchObject({ added: false, poolSize: null, checkPolicy: 'none', mergeMethod: 'squash' });
   const train = await cli.json(['repo', 'add', 'acme/shop', '--merge-train', 'serial']);

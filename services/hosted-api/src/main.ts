@@ -17,7 +17,7 @@ const NAME = 'hosted-api';
 /** The built pages for customers. */
 const WEB_DIR = fileURLToPath(new URL('../web/dist', import.meta.url));
 /** Four loops, of which each sends one statement at a time. */
-const LOOP_POOL_SIZE = 3;
+const LOOP_POOL_SIZE = 5;
 const now = () => new Date();
 
 const environment = withSecretFiles(process.env);

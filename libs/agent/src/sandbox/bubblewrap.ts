@@ -5,7 +5,7 @@ import { pathFolders } from '../agents/problems.ts';
 import { forwarded } from './egress.ts';
 import { type BoxAccess, ProcessBox, type Sandbox } from './sandbox.ts';
 import { seccompFilter } from './seccomp.ts';
-import { inMachine, type Machines } from './vm.ts';
+import { inMachine, MACHINE_ROOT, type Machines } from './vm.ts';
 
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/opt', '/etc', '/nix'];
 
@@ -46,19 +46,13 @@ const CAPABILITIES = ['SETUID', 'SETGID', 'SETPCAP'].flatMap((name) => ['--cap-a
 export function bubblewrap(options: BubblewrapOptions): Sandbox {
   const { program, path, user, readable, machines } = options;
   const devices = [...DEVICES, ...(machines?.accel === 'kvm' ? ['--dev-bind', '/dev/kvm', '/dev/kvm'] : [])];
-  const fixed = [
-    ...['--perms', '1777', '--tmpfs', '/tmp', '--tmpfs', '/run'],
-    ...SYSTEM.filter((folder) => existsSync(folder)).flatMap((folder) => ['--ro-bind', folder, folder]),
-    ...[...resolverFolder(), ...programFolders(path), ...readable, ...(machines ? [machines.image] : [])].flatMap(
-      readOnly,
-    ),
-  ];
+  const shown = [...resolverFolder(), ...programFolders(path), ...readable];
   const launch =
     (access: BoxAccess) =>
     (task: TaskProgram): Launch => {
       const { way, namespaces, run } = networkOf(access, options, task);
-      const own = [...access.readable.flatMap(readOnly), ...access.writable.flatMap(readWrite)];
-      const view = [...fixed, ...way, ...own];
+      const all = { ...access, readable: [...shown, ...access.readable] };
+      const view = [...(machines === null ? viewOf(all) : aroundMachine(machines, all)), ...way];
       const asUser = user === null ? null : asOtherUser(program, user, { namespaces, devices });
       const bwrap = asUser === null ? [...namespaces, ...devices, ...view] : [...asUser.view, ...view];
       return {
@@ -112,8 +106,25 @@ function asOtherUser(
   return { view, command: [...become, ...forGood, program, ...namespaces, '--bind', '/', '/', ...devices, '--'] };
 }
 
-const readOnly = (path: string): string[] => [...parents(path), '--ro-bind', path, path];
-const readWrite = (path: string): string[] => [...parents(path), '--bind', path, path];
+/** Folders that programs see, below a place in the box. */
+function viewOf({ readable, writable }: Pick<BoxAccess, 'readable' | 'writable'>, at = ''): string[] {
+  return [
+    ...['--perms', '1777', '--tmpfs', `${at}/tmp`, '--tmpfs', `${at}/run`],
+    ...SYSTEM.filter((folder) => existsSync(folder)).flatMap((folder) => ['--ro-bind', folder, `${at}${folder}`]),
+    ...readable.flatMap((path) => readOnly(path, at)),
+    ...writable.flatMap((path) => readWrite(path, at)),
+  ];
+}
+
+/** The box of a machine: the emulator sees its image, and the folders of the program only as those that it hands on. */
+const aroundMachine = ({ image }: Machines, access: BoxAccess): string[] => [
+  ...viewOf({ readable: [image], writable: [] }),
+  ...[MACHINE_ROOT, `${MACHINE_ROOT}/proc`, `${MACHINE_ROOT}/dev`].flatMap((folder) => ['--dir', folder]),
+  ...viewOf(access, MACHINE_ROOT),
+];
+
+const readOnly = (path: string, at = ''): string[] => [...parents(`${at}${path}`), '--ro-bind', path, `${at}${path}`];
+const readWrite = (path: string, at = ''): string[] => [...parents(`${at}${path}`), '--bind', path, `${at}${path}`];
 
 /** Bubblewrap makes missing parents for root alone. */
 function parents(path: string): string[] {

@@ -19,7 +19,7 @@ export const EMULATOR: Partial<Record<string, string>> = { x64: 'qemu-system-x86
 
 /** The small machine has no timer that its kernel finds without the help of KVM. */
 const MACHINE: Record<Accel, readonly string[]> = {
-  kvm: ['-M', 'microvm,pcie=on,rtc=off,accel=kvm', '-cpu', 'host'],
+  kvm: ['-M', 'microvm,pcie=on,rtc=off,accel=kvm', '-cpu', 'host,vmx=off,svm=off'],
   tcg: ['-M', 'q35,accel=tcg', '-cpu', 'max'],
 };
 
@@ -29,27 +29,32 @@ const MEMORY = '2G';
 /** Gateway of the network of a machine: the loopback interface of the box around it. */
 const GATEWAY = '10.0.2.2';
 
+/** Folder of a box that is the root of its machines: what the box shows, without its processes and devices. */
+export const MACHINE_ROOT = '/run/root';
+
 /**
- * Starts a machine. Its only files are those of the box around it, which are its root. The standard streams of the program
- * are ports of the machine. The program with its environment, and its exit status, are files of the box's own /tmp: the
- * command line of the emulator is public.
+ * Starts a machine. Its files are those of MACHINE_ROOT. The standard streams of the program and its exit status are ports
+ * of the machine. The program with its environment is a file that is removed before it starts: the command line of the
+ * emulator is public. Both together have at most 128 KiB, the longest variable of Linux.
  */
 const START = `
 image=$1 emulator=$2; shift 2
 umask 077
-printf %s "$PIPELINE_PROGRAM" >/tmp/.program
-mkfifo /tmp/.out /tmp/.err
-cat /tmp/.out & cat /tmp/.err >&2 &
+printf %s "$PIPELINE_PROGRAM" >${MACHINE_ROOT}/tmp/.program
+mkfifo /tmp/out /tmp/err
+cat /tmp/out & cat /tmp/err >&2 &
+port() { echo "-device virtserialport,chardev=$1,name=$1"; }
 env -i PATH="$PATH" "$emulator" "$@" -no-user-config -nodefaults -display none -no-reboot -m ${MEMORY} \
-  -kernel "$image/kernel" -initrd "$image/initrd" \
+  -sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny -kernel "$image/kernel" -initrd "$image/initrd" \
   -append "quiet panic=-1 reboot=t pipeline.user=$(id -u):$(id -g) pipeline.now=$(date +%s)" \
-  -fsdev local,id=root,path=/,security_model=none,multidevs=remap -device virtio-9p-pci,fsdev=root,mount_tag=root \
-  -device virtio-serial-pci \
-  -chardev stdio,id=in,signal=off -device virtserialport,chardev=in,name=in \
-  -chardev file,id=out,path=/tmp/.out -device virtserialport,chardev=out,name=out \
-  -chardev file,id=err,path=/tmp/.err -device virtserialport,chardev=err,name=err >/dev/null || exit 126
+  -fsdev local,id=root,path=${MACHINE_ROOT},security_model=none,multidevs=remap \
+  -device virtio-9p-pci,fsdev=root,mount_tag=root -device virtio-serial-pci \
+  -chardev stdio,id=in,signal=off $(port in) -chardev file,id=out,path=/tmp/out $(port out) \
+  -chardev file,id=err,path=/tmp/err $(port err) -chardev file,id=status,path=/tmp/status $(port status) \
+  >/dev/null || exit 126
 wait
-exit "$(cat /tmp/.status 2>/dev/null || echo 126)"`;
+read -r status </tmp/status || status=126
+exit "$status"`;
 
 /** Variables by which programs in a machine use the forwarder of the box around it. */
 const PROXY = proxyEnv(GATEWAY);

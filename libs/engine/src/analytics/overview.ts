@@ -31,7 +31,7 @@ export interface Overview {
 }
 
 /**
- * One statement on the read pool.
+ * One statement on `reads`.
  * @throws AppError REPO_NOT_FOUND.
  */
 export async function overviewOf(

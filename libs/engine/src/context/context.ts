@@ -101,7 +101,7 @@ export async function inTenant<T>(
     if (atEnd.length === 0) return done;
     unit.records = noRecords();
     for (const each of atEnd) await each();
-    await insertRecords(tx, tenantId, unit.records);
+    await Promise.all([unit.rows.write(), insertRecords(tx, tenantId, unit.records)]);
     return done;
   });
   for (const channel of channels) engine.notify(channel, tenantId);

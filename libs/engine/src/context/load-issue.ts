@@ -28,13 +28,14 @@ export async function loadIssueContext(
 }
 
 /**
- * Locks an issue and its work task, and reads the rest of its context: one round trip, for use cases that change both.
+ * Locks an issue and its work task, and reads the rest of its context: one round trip, for use cases that change both. The
+ * lock is sent at once: what a caller sends beside this call is read after the lock.
  * @returns undefined for an unknown issue.
  */
 export async function openIssue(unit: TransactionContext, issueId: number): Promise<OpenIssue | undefined> {
   const { tx, tenantId } = unit;
-  await unit.rows.write();
-  const [issue, around] = await Promise.all([
+  const [, issue, around] = await Promise.all([
+    unit.rows.write(),
     lockIssue(tx, tenantId, issueId),
     contextAndTaskOfIssue(tx, tenantId, issueId),
   ]);
@@ -50,14 +51,17 @@ export const onIssue = (
   { rest, task }: { rest: IssueContextRow; task: CurrentWork['task'] },
 ): OnIssue => ({ subject: issueContextOf(unit, issue, rest), work: { task, lingering: rest.lingering } });
 
-/** Locks an issue by its number, and reads the rest: one round trip. @returns undefined for an unknown issue. */
+/**
+ * Locks an issue by its number, and reads the rest: one round trip. The lock is sent at once: what a caller sends beside
+ * this call is read after the lock. @returns undefined for an unknown issue.
+ */
 export async function lockIssueContext(
   unit: TransactionContext,
   { repoId, number }: { repoId: number; number: number },
 ): Promise<IssueContext | undefined> {
   const { tx, tenantId } = unit;
-  await unit.rows.write();
-  const [issue, rest] = await Promise.all([
+  const [, issue, rest] = await Promise.all([
+    unit.rows.write(),
     lockIssueByNumber(tx, tenantId, repoId, number),
     contextOfIssueNumber(tx, tenantId, { repoId, number }),
   ]);

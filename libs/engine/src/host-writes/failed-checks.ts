@@ -23,17 +23,17 @@ export async function settleRedHead(
   unit: TransactionContext,
   held: HeldMerge,
   { sha, failed }: RedHead,
-): Promise<ReportedCheck[]> {
+): Promise<readonly ReportedCheck[]> {
   const { subject } = held;
   const names = failed.map(({ name }) => name);
   const key = { tenantId: unit.tenantId, issueId: subject.issue.id };
   const lasting = await checksRedOnHeads(unit.tx, key, { names, heads: MAX_RED_HEADS });
-  const runs = failed.filter(({ name, kind }) => kind === 'check-run' && lasting.includes(name)).slice(0, MAX_RERUNS);
+  // Another red check decides whatever these result in.
+  const runs = failed.every(({ name, kind }) => kind === 'check-run' && lasting.includes(name)) ? failed : [];
   const asked = rerunOf(subject.pr.checks_wait as ChecksWait | null, sha);
   const waiting = { sha, verdict: 'pending' as const, waitsFor: lasting };
-  if (asked === undefined && runs.length > 0) {
-    await keepWaiting(unit, held, { ...waiting, rerun: runs.map(resultKey) });
-    return runs;
+  if (asked === undefined && runs.length > 0 && runs.length <= MAX_RERUNS) {
+    return (await keepWaiting(unit, held, { ...waiting, rerun: runs.map(resultKey) })) ? runs : [];
   }
   if (asked !== undefined && failed.some((check) => asked.includes(resultKey(check)))) {
     await keepWaiting(unit, held, { ...waiting, rerun: asked });

@@ -26,6 +26,7 @@ import {
 } from '@pipeline/store';
 import { type Engine, inTenant, type TransactionContext } from '../context/context.ts';
 import { ENGINE } from '../context/issue-context.ts';
+import { assertHeld } from '../context/leader.ts';
 import { mayActAsPerson, type PersonReads } from '../intake/person.ts';
 import { queueProjections } from '../outbox/project.ts';
 import { revokeApproval } from '../workflow/revoke-approval.ts';
@@ -66,8 +67,9 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
   const terms = { required: rules.requiredChecks, policy };
   const { failed } = judgeChecks(checks, { ...terms, isAllowed: true });
   const reported = await withLogs(host, sending, { checks, failed });
-  let reruns: ReportedCheck[] = [];
+  let reruns: readonly ReportedCheck[] = [];
   const passed = await inTenant(engine, projection.tenant_id, async (unit) => {
+    reruns = []; // The work may run again.
     const held = await holdMerge(unit, sending, action);
     if (held === 'settled') return null;
     // The host compares the head in the same step as it merges.
@@ -112,6 +114,7 @@ async function rerunEach(
   { repo, projection }: Sending,
   { host, reruns, sha }: { host: Host; reruns: readonly ReportedCheck[]; sha: string },
 ): Promise<void> {
+  if (reruns.length > 0) assertHeld(engine);
   try {
     for (const check of reruns) await host.rerunCheck(repo, check);
   } catch {
@@ -168,18 +171,23 @@ async function refuseApproval(unit: TransactionContext, held: HeldMerge, reason:
   await revokeApproval(unit, held.subject, { ...ENGINE, reason });
 }
 
-/** A merge that was sent before may be in the queue of the host: it still waits for it. */
+/**
+ * A merge that was sent before may be in the queue of the host: it still waits for it. The wait for checks ends with the merge
+ * only: a host that goes on to refuse it for a check that cannot be read here is given the same time as one that can.
+ */
 async function letThrough(unit: TransactionContext, { subject, mayHaveHappened }: HeldMerge): Promise<void> {
-  if (mayHaveHappened) return;
+  const wait = subject.pr.checks_wait as ChecksWait | null;
+  const isOfChecks = wait?.sha === subject.pr.head_sha && (wait.verdict === 'pending' || wait.verdict === 'missing');
+  if (mayHaveHappened || isOfChecks) return;
   await restartFront(unit, subject);
-  if (subject.pr.checks_wait !== null) await setChecksWait(unit.tx, unit.tenantId, subject.pr.id, null);
+  if (wait !== null) await setChecksWait(unit.tx, unit.tenantId, subject.pr.id, null);
 }
 
 async function withLogs(
   host: Host,
   { repo }: Sending,
   { checks, failed }: { checks: readonly HostCheck[]; failed: readonly HostCheck[] },
-): Promise<ReportedCheck[]> {
+): Promise<readonly ReportedCheck[]> {
   const logs = new Map<HostCheck, string | null>();
   for (const check of failed.slice(0, MAX_LOGS)) logs.set(check, await host.logTailOf(repo, check));
   return checks.map((check) => ({ ...check, logTail: logs.get(check) ?? null }));
@@ -195,7 +203,7 @@ async function holdBack(
   unit: TransactionContext,
   held: HeldMerge,
   { verdict, sha, reported }: Held,
-): Promise<ReportedCheck[]> {
+): Promise<readonly ReportedCheck[]> {
   if (verdict.verdict === 'pending' || verdict.verdict === 'missing') {
     // What runs again has no result that must be told from the one before.
     const isAsked = rerunOf(held.subject.pr.checks_wait as ChecksWait | null, sha) !== undefined;

@@ -56,8 +56,9 @@ export async function holdMerge(
 /**
  * Keeps a merge waiting for the checks of its head, or for the merge queue of the host: the entry is due again after `checks.pollSeconds`, and the host shows
  * what it waits for. After `checks.timeoutMinutes` of waiting for the same head the issue is blocked with `ci_timeout`.
+ * @returns whether it waits.
  */
-export async function keepWaiting(unit: TransactionContext, held: HeldMerge, wait: ChecksWait): Promise<void> {
+export async function keepWaiting(unit: TransactionContext, held: HeldMerge, wait: ChecksWait): Promise<boolean> {
   const { subject } = held;
   const { pr } = subject;
   const { timeoutMinutes } = unit.settings.checks;
@@ -65,9 +66,13 @@ export async function keepWaiting(unit: TransactionContext, held: HeldMerge, wai
   const isSame = known?.sha === wait.sha && known.verdict !== 'train' && isOfQueue(known) === isOfQueue(wait);
   const since = isSame ? pr.checks_wait_since : null;
   const waitedMs = since === null ? 0 : Date.parse(await storeNow(unit.tx)) - Date.parse(since);
-  if (waitedMs >= timeoutMinutes * MINUTE_MS) return timeOut(unit, held, wait);
-  if (!(await postponeMerge(unit, held, wait))) return;
-  await projectIssue(unit, { ...subject, pr: { ...pr, checks_wait: wait as never } });
+  if (waitedMs >= timeoutMinutes * MINUTE_MS) {
+    await timeOut(unit, held, wait);
+    return false;
+  }
+  if (await postponeMerge(unit, held, wait))
+    await projectIssue(unit, { ...subject, pr: { ...pr, checks_wait: wait as never } });
+  return true;
 }
 
 /** Time after which the merge of a draft is tried again, in case the report that it is none any more was lost. */
@@ -100,8 +105,12 @@ export async function postponeMerge(
     error: null,
     delayMs,
   });
-  if (isDeepStrictEqual(pr.checks_wait, wait)) return false;
-  await setChecksWait(unit.tx, unit.tenantId, pr.id, wait);
+  const known = pr.checks_wait as ChecksWait | null;
+  // The checks of a head are run again once, whatever it waits for meanwhile.
+  const asked = wait?.rerun ?? (known?.sha === wait?.sha ? known?.rerun : undefined);
+  const next = wait && { ...wait, ...(asked && { rerun: asked }) };
+  if (isDeepStrictEqual(known, next)) return false;
+  await setChecksWait(unit.tx, unit.tenantId, pr.id, next);
   return true;
 }
 

@@ -47,7 +47,7 @@ export interface IssueWhy
 }
 
 /**
- * One statement on the read pool.
+ * One statement on `reads`.
  * @throws AppError REPO_NOT_FOUND for a repo out of scope, ISSUE_NOT_FOUND.
  */
 export async function explainIssue(

@@ -13,7 +13,7 @@ export interface Timeline extends Omit<Found, 'total'> {
 }
 
 /**
- * A page of an issue's timeline, oldest first: one statement on the read pool.
+ * A page of an issue's timeline, oldest first: one statement on `reads`.
  * @returns also the total number of entries.
  * @throws AppError REPO_NOT_FOUND, ISSUE_NOT_FOUND.
  */

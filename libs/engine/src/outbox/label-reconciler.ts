@@ -34,7 +34,7 @@ export class LabelReconciler {
   }
 
   /**
-   * @param engine has the fence of the leader; default: the engine of the constructor.
+   * @param engine has the term of the leader; default: the engine of the constructor.
    * @returns how many issues were repaired, and whether there are more to read now.
    */
   async step(engine: Engine = this.#engine): Promise<{ repaired: number; more: boolean }> {

@@ -61,6 +61,9 @@ export async function recordClaims(
     // The worker's report on the pull request applies to this commit, whatever is pushed meanwhile.
     if (headSha) unit.rows.setRun(row.run_id, { head_sha: headSha });
   }
+  // Statements that follow others must not be sent beside some that may fail.
+  for (const { payload, issue, shown } of payloads)
+    if (issue && shown.task_type === 'retrospect') payload.history = await historyOf(tx, tenantId, issue);
   const recorded = payloads.map((each, at) => ({ ...each, worker: locked.get(claims[at]?.row.run_id ?? 0)?.worker }));
   await presentClaimers(unit, [...locked.values()], recorded);
   return recorded;
@@ -95,6 +98,7 @@ interface PayloadFacts {
   mayHaveSnippets: boolean;
   /** The task as its worker's status shows it. */
   shown: HeldTask;
+  issue: IssueRow | undefined;
 }
 
 /**
@@ -147,7 +151,7 @@ async function payloadOf(
       outcome,
     })),
     state: issue ? (issue.state as State) : null,
-    history: issue && task.task_type === 'retrospect' ? await historyOf(tx, tenantId, issue) : null,
+    history: null,
   };
   const traceId = issue
     ? traceIdOfIssue({ tenantId, issueId: issue.id, createdAt: issue.created_at })
@@ -160,5 +164,6 @@ async function payloadOf(
     costUsd: issue?.cost_usd ?? 0,
     mayHaveSnippets: facts.has_intelligence,
     shown: { id: task.id, task_type: taskType, issue_number: number, owner: facts.owner, name: facts.name },
+    issue,
   };
 }

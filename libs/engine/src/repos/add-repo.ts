@@ -54,11 +54,13 @@ export async function addRepo(admin: Admin, input: NewRepo, hostOf: HostOfKind) 
   const tenantId = await tenantOf(admin, input.org);
   const { kind, host } = await selectHost(input.host, hostOf);
   const found = host ? await readRepo(host, asked) : null;
-  const branch = input.branch ?? found?.defaultBranch ?? refuse(noBranch(kind));
   const slug: Slug = found ? { owner: found.owner, name: found.name } : asked;
   const known = (await reposOfAll(engine.store.db, slug)).find(({ tenant_id }) => tenant_id === tenantId);
+  const kept = known?.vcs_host === kind ? known.default_branch : undefined;
+  const branch = input.branch ?? kept ?? found?.defaultBranch ?? refuse(noBranch(kind));
   const org = input.org ?? DEFAULT_TENANT;
-  if (input.enabled && known?.enabled !== true && !input.withoutReviewGate) {
+  const isEnabledHere = known?.enabled === true && known.default_branch === branch && known.vcs_host === kind;
+  if ((input.enabled || known?.enabled) && !isEnabledHere && !input.withoutReviewGate) {
     await requireReviewGate(
       admin,
       { slug: { ...slug, hostId: found?.id ?? null }, branch, known: known ?? null },

@@ -7,7 +7,7 @@ interface Reachable extends Pick<OrgRow, 'org' | 'repos' | 'schemaVersion' | 'no
 }
 
 /**
- * The organisation of a connection and its readable repos: one statement on the read pool.
+ * The organisation of a connection and its readable repos: one statement on `reads`.
  * @param slug a repo to be looked up among them, case-insensitive.
  * @throws AppError REPO_NOT_FOUND when it is none of them.
  */

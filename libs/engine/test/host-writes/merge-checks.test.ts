@@ -206,3 +206,15 @@ test('waits on when the host requires a check that cannot be read', async () => 
   await poll();
   expect((await bench.issue()).state).toBe('done');
 });
+
+test('blocks the issue with ci_timeout when the host goes on to require a check that cannot be read', async () => {
+  bench.host.checks = [check('build', 'success')];
+  const message = 'Required status check "secret" is expected.';
+  const { timeoutMinutes } = bench.engine.settings().checks;
+  for (let minute = 0; minute <= timeoutMinutes; minute += 10) {
+    bench.host.nextResults.push({ status: 'refused', httpStatus: 405, message, kind: 'checks' });
+    await bench.send('mergePR').catch(() => undefined);
+    bench.pass(10 * 60);
+  }
+  expect(await bench.issue()).toMatchObject({ state: 'failure-blocked', block_reason: 'ci_timeout' });
+});

@@ -34,7 +34,7 @@ export interface Pipeline
 /** Puts the parts together. Nothing runs and nothing is connected before start(), but for status checks. */
 export function createPipeline(options: PipelineOptions): Pipeline {
   const wiring = wire(options);
-  const { store, requestStore, notifications, storeWatch, loops } = wiring;
+  const { store, requestStore, watchedStore, notifications, storeWatch, loops } = wiring;
   registerStoreGauges(options.metrics.registry, storeWatch, notifications);
   const parts = createParts(wiring);
   const { agents, stream, intake, writers, exporter } = parts;
@@ -73,7 +73,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       const writes = writers.map(({ executor }) => executor.stop());
       await Promise.all([intake?.stop(), ...writes, agents.restarter.stop(), exporter?.stop()]);
       await notifications.close();
-      await Promise.all([store.close(), requestStore.close()]);
+      await Promise.all([store.close(), requestStore.close(), watchedStore.close()]);
     },
   };
 }

@@ -38,6 +38,8 @@ export interface Wiring extends PipelineOptions {
   store: Store;
   /** Pool of the routes: loops that wait for a slow store do not use it up. */
   requestStore: Store;
+  /** Store of the watch alone. */
+  watchedStore: Store;
   notifications: Notifications;
   /** Engine of the loops. */
   engine: Engine;
@@ -68,7 +70,9 @@ export function wire(options: PipelineOptions): Wiring {
     holder: options.instance,
     log,
   });
-  const storeWatch = new StoreWatch({ store: requestStore, log, metrics: metrics.loops, now });
+  // What it finds stops loops and requests, so neither uses up its connection.
+  const watchedStore = openLoopStore({ ...connecting, poolSize: 1 });
+  const storeWatch = new StoreWatch({ store: watchedStore, log, metrics: metrics.loops, now });
   const loops = new LoopSet({ storeWatch, log, metrics: metrics.loops, now });
   config.onChange(() => loops.wakeAll());
   return {
@@ -76,6 +80,7 @@ export function wire(options: PipelineOptions): Wiring {
     loaded: config.running,
     store,
     requestStore,
+    watchedStore,
     notifications,
     engine: {
       ...engineOn(store, notifications, config),
