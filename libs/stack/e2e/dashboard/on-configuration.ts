@@ -14,6 +14,7 @@ export async function addRepo(stage: Stage): Promise<void> {
   await operator.open('/system/config', 'Configuration');
   await operator.press('Add a repository');
   await operator.fill('Repository', SLUG);
+  await operator.flip('Also where the branch does not require svc/review');
   await operator.confirm();
   await operator.page.getByRole('switch', { name: `Import issues of ${SLUG}` }).waitFor({ state: 'attached' });
   const isTakenIn = (labels: string[]) => labels.includes(ANALYZING);

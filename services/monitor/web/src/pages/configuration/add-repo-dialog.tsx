@@ -21,6 +21,7 @@ export function AddRepoDialog({ onClose }: { onClose: () => void }) {
   const [setup, setSetup] = useState('');
   const [tenant, setTenant] = useState('');
   const [enabled, setEnabled] = useState(true);
+  const [withoutReviewGate, setWithoutGate] = useState(false);
   const slug = repo.trim();
   const isSlug = /^[^/\s]+\/[^/\s]+$/.test(slug);
   const isPool = /^(?:[1-9]\d{0,2}|1000)?$/.test(poolSize.trim());
@@ -29,6 +30,7 @@ export function AddRepoDialog({ onClose }: { onClose: () => void }) {
       body: {
         repo: slug,
         enabled,
+        withoutReviewGate,
         ...(host && { host }),
         ...(branch.trim() && { branch: branch.trim() }),
         ...(poolSize.trim() && { poolSize: Number(poolSize) }),
@@ -68,6 +70,11 @@ export function AddRepoDialog({ onClose }: { onClose: () => void }) {
       <TextField label="Setup command" hint="Run by workers after a checkout" value={setup} onChange={setSetup} />
       <TextField label="Tenant" hint="External id; empty = default" value={tenant} onChange={setTenant} />
       <SwitchField label="Import its issues" isSelected={enabled} onChange={setEnabled} />
+      <SwitchField
+        label="Also where the branch does not require svc/review"
+        isSelected={withoutReviewGate}
+        onChange={setWithoutGate}
+      />
     </FormDialog>
   );
 }

@@ -18,8 +18,9 @@ export const checkText = (checks: Changed['checks']): string =>
     .map(({ message }) => message)
     .join(' ');
 
-const enable = async (repo: Repo): Promise<string> => {
-  const { checks } = await request('enableRepo', inputOf(repo));
+const enable = async (repo: Repo, withoutReviewGate: boolean): Promise<string> => {
+  const { body, ...input } = inputOf(repo);
+  const { checks } = await request('enableRepo', { ...input, body: { ...body, withoutReviewGate } });
   return `enabled. ${checkText(checks)}`.trim();
 };
 
@@ -28,14 +29,22 @@ const disable = async (repo: Repo): Promise<string> => {
   return `disabled${inProgress > 0 ? `; ${plural(inProgress, 'issue')} in progress will be completed` : ''}`;
 };
 
+const WITHOUT_GATE = 'without';
+
 export const enablePlan = (repo: Repo): ActionPlan => ({
-  grade: 0,
+  grade: 1,
   verb: 'Enable',
   object: repo.repo,
   effect: 'Issues with the enqueue label are imported at once.',
   reason: 'none',
-  run: () => enable(repo),
-  undo: () => disable(repo),
+  choices: {
+    label: 'Branch',
+    options: [
+      { value: 'gated', label: 'only if it requires svc/review' },
+      { value: WITHOUT_GATE, label: 'also if any token with write access can merge what was not approved' },
+    ],
+  },
+  run: ({ choice }) => enable(repo, choice === WITHOUT_GATE),
 });
 
 export const disablePlan = (repo: Repo): ActionPlan => ({
@@ -45,7 +54,8 @@ export const disablePlan = (repo: Repo): ActionPlan => ({
   effect: 'No further issue is imported; issues in progress are completed.',
   reason: 'none',
   run: () => disable(repo),
-  undo: () => enable(repo),
+  // It was enabled a moment ago, with the gate or without it.
+  undo: () => enable(repo, true),
 });
 
 export const removePlan = (repo: Repo): ActionPlan => ({
