@@ -85,9 +85,12 @@ export const refusal = (error: unknown): string => {
   throw error;
 };
 
+/** Codes of a refused lie: by the engine, and by the contract, which the engine is called without in one process. */
+const MALFORMED: readonly string[] = ['INVALID_ARGUMENT', 'INVALID_BODY', 'INVALID_INPUT'];
+
 /** A refusal of a lie; the claim is still valid. */
 const refusalOfLie = (error: unknown): string =>
-  error instanceof AppError && error.code === 'INVALID_ARGUMENT' ? error.code : refusal(error);
+  error instanceof AppError && MALFORMED.includes(error.code) ? 'malformed' : refusal(error);
 
 /** Claims for a worker. A process that crashes between claim and start leaves a claim that is never started. */
 export async function take(world: World, worker: string, starts = true): Promise<Held | null> {
@@ -155,7 +158,7 @@ export async function lie(world: World, held: Held, { outcome: index, lie }: { o
   const before = await rowsOfOthers(world, held);
   const answer = await world.acts.report(held.task, reported).catch(refusalOfLie);
   expect(await rowsOfOthers(world, held)).toEqual(before);
-  if (answer === 'INVALID_ARGUMENT') return NOTHING;
+  if (answer === 'malformed') return NOTHING;
   held.said ??= { kind: 'report', body: reported };
   held.working = false;
   return typeof answer === 'string' || !isFirst ? NOTHING : moves(held.task.issueNumber ?? 0);
