@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { taskFolders } from '../src/git/tree-folders.ts';
 import { chooseSandbox, noSandbox } from '../src/sandbox/choose-sandbox.ts';
 import type { Sandbox } from '../src/sandbox/sandbox.ts';
 import { Terminals } from '../src/session/terminals.ts';
-import { BOXES, BUBBLEWRAP } from './agent-bench.ts';
+import { BOXES, BUBBLEWRAP, place } from './agent-bench.ts';
 
 const PATH = '/usr/bin:/bin';
 /** An ELF program of 32 bits that ends with 0. */
@@ -139,6 +139,21 @@ describe('bubblewrap', () => {
     const command = `echo ${EXIT_OF_32_BITS} | base64 -d > exit; chmod +x exit; ./exit; echo "status $?"`;
     const output = await outputOf(BUBBLEWRAP as Sandbox, { command });
     expect(output).toContain(`status ${128 + constants.signals.SIGSYS}`);
+  });
+
+  whenConfined('ends its programs when the worker is killed', async () => {
+    const args = `sleep 602.${process.pid}`;
+    const script = `
+      import { chooseSandbox } from ${JSON.stringify(new URL('../src/sandbox/choose-sandbox.ts', import.meta.url).href)};
+      const sandbox = await chooseSandbox('bubblewrap', ${JSON.stringify(place)});
+      const box = sandbox.open({ writable: [], readable: [], network: false });
+      box.start({ command: ['/bin/sh', '-c', 'exec ${args}'], env: { PATH: '${PATH}' }, cwd: '/' }, 'ignore');
+      setInterval(() => undefined, 1_000);`;
+    const worker = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
+    const isRunning = () => spawnSync('pgrep', ['-fx', args]).status === 0;
+    await until('the program runs', isRunning);
+    worker.kill('SIGKILL');
+    await until('the program has ended', () => !isRunning());
   });
 
   whenConfined('is never root, inside and outside', async () => {

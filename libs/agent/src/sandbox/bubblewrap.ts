@@ -55,8 +55,9 @@ export function bubblewrap(options: BubblewrapOptions): Sandbox {
       const view = [...(machines === null ? viewOf(all) : aroundMachine(machines, all)), ...way];
       const asUser = user === null ? null : asOtherUser(program, user, { namespaces, devices });
       const bwrap = asUser === null ? [...namespaces, ...devices, ...view] : [...asUser.view, ...view];
+      const args = ['--args', '4', '--', ...(asUser?.command ?? []), ...initCommand(run)];
       return {
-        command: [program, '--args', '4', '--', ...(asUser?.command ?? []), ...initCommand(run)],
+        command: user === null ? [program, ...args] : [...WITH_WORKER, program, ...args],
         env: CONFINER_ENV,
         inputs: [envText(run.env), bwrap.map((word) => `${word}\0`).join(''), FILTER ?? ''],
         isNamespace: true,
@@ -81,6 +82,22 @@ function networkOf({ network }: BoxAccess, { egress, machines }: BubblewrapOptio
   const way = [...readOnly(process.execPath), ...readWrite(egress)];
   return { way, namespaces: own, run: forwarded(egress, run) };
 }
+
+/**
+ * Ends the programs of another user with the worker: the outer confiner has no right to send them the signal of its own end, so
+ * it is the first process of a namespace, whose end the kernel makes the end of all.
+ */
+const WITH_WORKER: [string, ...string[]] = [
+  'setpriv',
+  '--pdeathsig',
+  'KILL',
+  '--',
+  'unshare',
+  '--pid',
+  '--fork',
+  '--kill-child',
+  '--',
+];
 
 const DEVICES = ['--proc', '/proc', '--dev', '/dev'];
 
