@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { ApiFailure } from '@pipeline/contract';
 import { silentLogger } from '@pipeline/runtime';
-import { retrying } from '../src/client/retry.ts';
+import { isTransient, retrying } from '../src/client/retry.ts';
 
 test('pauses double from the first to the longest one, with jitter, while a call fails', async () => {
   const pauses: number[] = [];
@@ -19,4 +20,11 @@ test('pauses double from the first to the longest one, with jitter, while a call
     expect(pauses[index]).toBeLessThanOrEqual(most);
     expect(pauses[index]).toBeGreaterThanOrEqual(most / 2);
   }
+});
+
+test('a call is repeated when the service is overloaded or fails, and not when it refuses', () => {
+  const failure = (status: number) =>
+    new ApiFailure({ status, code: 'INTERNAL_ERROR', error: 'no' } as never, new Headers());
+  expect([429, 500, 503].filter((status) => !isTransient(failure(status)))).toEqual([]);
+  expect([400, 401, 404, 409].filter((status) => isTransient(failure(status)))).toEqual([]);
 });
