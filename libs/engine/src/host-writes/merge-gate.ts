@@ -53,15 +53,15 @@ export async function passMergeGate(engine: Engine, sending: Sending, host: Host
   const { projection, repo, mayHaveHappened } = sending;
   const { action } = projection;
   if (action.type !== 'mergePR' || projection.issue_id === null) return action;
-  const isQueued = isSerial(repo);
-  if (isQueued && !(await isItsTurn(engine, sending, action))) return null;
+  const isInTrain = isSerial(repo);
+  if (isInTrain && !(await isItsTurn(engine, sending, action))) return null;
   const pull = await host.getPullRequest(repo, action.prNumber);
   if (mayHaveHappened && pull?.merged) return action;
   const lapsed = await findLapsedApproval(engine, sending, action, host);
   const [checks, rules, isBehind] = await Promise.all([
     host.checksOf(repo, action.expectedHeadSha),
     host.mergeRulesOf(repo, repo.default_branch),
-    isQueued && host.isBehind(repo, repo.default_branch, action.expectedHeadSha),
+    isInTrain && host.isBehind(repo, repo.default_branch, action.expectedHeadSha),
   ]);
   const policy = repo.checks_policy as Parameters<typeof judgeChecks>[1]['policy'];
   const terms = { required: rules.requiredChecks, policy };

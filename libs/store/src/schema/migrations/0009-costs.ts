@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { createPartitions } from './partitions.ts';
 
-/** Model calls, their costs and prices, and what was told about budgets. */
+/** Model calls, their costs and prices, and the reported thresholds of budgets. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table pipeline.agent_invocations (
